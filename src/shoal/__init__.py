@@ -1,0 +1,70 @@
+"""Shoal: release tabular microdata so that every record hides in a crowd, and prove it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shoal.anonymize import anonymize
+    from shoal.checking import check, verify
+    from shoal.definition.model import Definition
+    from shoal.errors import (
+        BadData,
+        BadDefinition,
+        BadHierarchy,
+        BadOutput,
+        Infeasible,
+        Interrupted,
+        Refused,
+        ShoalError,
+    )
+    from shoal.pipeline import run
+    from shoal.values import Result, Verdict
+
+_HOMES = {
+    "BadData": "errors",
+    "BadDefinition": "errors",
+    "BadHierarchy": "errors",
+    "BadOutput": "errors",
+    "Definition": "definition.model",
+    "Infeasible": "errors",
+    "Interrupted": "errors",
+    "Refused": "errors",
+    "Result": "values",
+    "ShoalError": "errors",
+    "Verdict": "values",
+    "anonymize": "anonymize",
+    "check": "checking",
+    "run": "pipeline",
+    "verify": "checking",
+}
+
+__all__ = [
+    "BadData",
+    "BadDefinition",
+    "BadHierarchy",
+    "BadOutput",
+    "Definition",
+    "Infeasible",
+    "Interrupted",
+    "Refused",
+    "Result",
+    "ShoalError",
+    "Verdict",
+    "anonymize",
+    "check",
+    "run",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used, so that `import shoal` stays quick."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    return getattr(import_module(f"shoal.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,121 @@
+"""Every error Shoal raises: what is wrong, a hint what to do, and a code to look up.
+
+ShoalError
+├── UserError            exit 2: the definition or the data is wrong
+│   ├── BadDefinition    one or more mistakes in a definition, all of them listed
+│   ├── BadData          the source cannot be read as the definition says
+│   ├── BadHierarchy     a hierarchy is not nested, ragged, or does not cover the data
+│   ├── BadOutput        the output cannot be written there
+│   └── MissingExtra     a part that is not installed or not known
+├── Infeasible           exit 3: no transformation meets the demand
+├── Refused              exit 4: the verifier refused the release
+├── Interrupted          exit 130: the user stopped the run
+└── Bug                  exit 1: our own mistake
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class ShoalError(Exception):
+    """Base of all: `what` happened, `hint` how to go on, `code` to look it up in docs/errors.md."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, what: str, *, code: str, hint: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.hint = hint
+        self.code = code
+
+    def __str__(self) -> str:
+        text = f"{self.what} [{self.code}]"
+        return f"{text}\n{self.hint}" if self.hint else text
+
+
+class UserError(ShoalError):
+    """The user can mend it."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake in a definition: the key, what is wrong there, and the remedy."""
+
+    key: str
+    what: str
+    remedy: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.key} (line {self.line})" if self.line else self.key
+        return f"{place}: {self.what}; {self.remedy}"
+
+
+class BadDefinition(UserError):
+    """All mistakes of one definition at once."""
+
+    def __init__(self, file: str, mistakes: Sequence[Mistake]) -> None:
+        count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
+        lines = "".join(f"\n  {mistake}" for mistake in mistakes)
+        super().__init__(f"{file}: {count}{lines}", code="bad-definition")
+        self.file = file
+        self.mistakes = tuple(mistakes)
+
+
+class BadData(UserError):
+    """The source cannot be read as the definition says."""
+
+
+class BadHierarchy(UserError):
+    """A hierarchy is broken or does not cover the data."""
+
+
+class BadOutput(UserError):
+    """The output cannot be written there."""
+
+
+class MissingExtra(UserError):
+    """A part that is not installed or not known."""
+
+
+class Infeasible(ShoalError):
+    """No transformation meets the demand; nothing is released."""
+
+    exit_code = 3
+
+
+class Refused(ShoalError):
+    """The verifier refused; nothing is released."""
+
+    exit_code = 4
+
+
+class Interrupted(ShoalError):
+    """The user stopped the run; nothing is released."""
+
+    exit_code = 130
+
+
+class Bug(ShoalError):
+    """Something that must not happen; nothing is released."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?` for the nearest known word, or nothing."""
+    names = list(known)
+    folded = {name.casefold(): name for name in names}
+    near = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
+    return f"; did you mean {folded[near[0]]!r}?" if near else ""
+
+
+def quoted(words: Iterable[str], limit: int = 20) -> str:
+    """The words in quotes, separated by commas, cut after `limit`."""
+    names = list(words)
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown

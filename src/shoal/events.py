@@ -1,0 +1,64 @@
+"""What a run tells while it goes on. Front ends render these; nothing here prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from shoal.values import Best, Result
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A step of the pipeline begins: read, search, release or verify."""
+
+    name: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The search goes on: `bound` is below the loss of every safe node, `best` is safe already."""
+
+    best: Best | None
+    bound: float
+    checked: int
+    boxes: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """How far the best can be from the optimum, as a share of it; 1 while there is none."""
+        if self.best is None:
+            return 1.0
+        if self.best.loss <= 0.0:
+            return 0.0
+        return max(0.0, (self.best.loss - self.bound) / self.best.loss)
+
+
+@dataclass(frozen=True)
+class Improved(Progress):
+    """A better safe node was found."""
+
+
+@dataclass(frozen=True)
+class Proved(Progress):
+    """No node is better than `best`; with no best, no node is safe."""
+
+
+@dataclass(frozen=True)
+class Stopped(Progress):
+    """A limit or the user ended the search before the proof."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Released:
+    """The output was verified and published."""
+
+    result: Result
+
+
+Event: TypeAlias = Phase | Progress | Released

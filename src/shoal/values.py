@@ -1,0 +1,161 @@
+"""The frozen values that every part passes on: what a node is, what was counted, what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints: TypeAlias = NDArray[np.int64]
+    Bools: TypeAlias = NDArray[np.bool_]
+
+Node: TypeAlias = tuple[int, ...]
+"""A transformation: one level for each quasi-identifier, in the order of the definition."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A sensitive attribute in the whole table, suppressed records included.
+
+    `values` are in their order (numbers by size, text by code point) and `counts` says how many
+    records have each. `parents[d][v]` is the ancestor of value `v` at level `d` of the attribute's
+    hierarchy, empty where it has none.
+    """
+
+    values: tuple[str | None, ...]
+    counts: Ints
+    parents: tuple[Ints, ...] = ()
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The values of one sensitive attribute in each class, as compressed rows.
+
+    Class `c` has `counts[i]` records with value `values[i]` for `starts[c] <= i < starts[c + 1]`;
+    within a class the values are distinct and rising.
+    """
+
+    starts: Ints
+    values: Ints
+    counts: Ints
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Classes as a privacy model sees them: how many records, and which sensitive values."""
+
+    sizes: Ints
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Best:
+    """A safe node and what it costs."""
+
+    node: Node
+    loss: float
+    suppressed: int
+    classes: int
+    smallest_class: int
+
+    @property
+    def rank(self) -> tuple[float, int, Node]:
+        """Least loss, then fewest suppressed records, then the smallest levels.
+
+        Losses are compared to 12 decimals, so that equal losses summed in another order stay equal.
+        """
+        return (round(self.loss, 12), self.suppressed, self.node)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing the verifier looked at: what, whether it holds, and what it saw."""
+
+    name: str
+    holds: bool
+    saw: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the verifier says of a release: every finding, and yes only if all of them hold."""
+
+    findings: tuple[Finding, ...]
+    records: int
+    classes: int
+    smallest_class: int
+
+    @property
+    def safe(self) -> bool:
+        return all(finding.holds for finding in self.findings)
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if not finding.holds)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A privacy model in a result: what was demanded, the value reached, whether that meets it."""
+
+    model: str
+    attribute: str | None
+    demanded: str
+    reached: float
+    met: bool
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What a run did to one quasi-identifier."""
+
+    level: int
+    height: int
+    loss: float
+    example: str
+    proposed: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a run; `to_json` in report/result.py writes exactly these fields."""
+
+    status: str
+    loss: float
+    bound: float
+    gap: float
+    levels: Mapping[str, int]
+    records: int
+    removed: int
+    suppressed: int
+    classes: int
+    smallest_class: int
+    tuples: int
+    lattice: int
+    checked: int
+    boxes: int
+    strategy: str
+    seconds: Mapping[str, float]
+    verified: bool
+    privacy: tuple[Demand, ...]
+    output: str | None
+    input_sha256: str | None
+    versions: Mapping[str, str]
+    loss_model: str
+    suppression_limit: int
+    treatments: Mapping[str, Treatment]
+    hierarchies: Mapping[str, Any]
+
+    def published(self, output: str) -> Result:
+        """The same result, with the place of the published output."""
+        return replace(self, output=output)
+
+    def _repr_html_(self) -> str:
+        from shoal.report.html import result_html
+
+        return result_html(self)
