@@ -1,0 +1,240 @@
+"""The encoded table: distinct tuples of codes with their weights. The search sees only this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.encode.builders import build
+from shoal.encode.classes import merge_histogram, number_rows
+from shoal.encode.propose import propose
+from shoal.errors import BadData
+from shoal.values import Histogram, Reference
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Attribute as AttributeDefinition
+    from shoal.definition.model import Definition
+    from shoal.encode.hierarchy import Hierarchy
+    from shoal.values import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """A quasi-identifier: its hierarchy, how high it may go, and how much it matters.
+
+    A value's code is its leaf; the code after the last leaf means missing. `groups[level][code]` is
+    its group at a level: missing stays a group of its own, except at the last level where it joins
+    the only value if there is only one.
+    """
+
+    name: str
+    hierarchy: Hierarchy
+    limit: int
+    priority: float
+    quantifiers: tuple[float, ...] | None
+    groups: tuple[Ints, ...]
+
+    @property
+    def height(self) -> int:
+        return self.hierarchy.height
+
+    @property
+    def missing_code(self) -> int:
+        return len(self.hierarchy.labels[0])
+
+    def labels(self, level: int) -> pa.Array:
+        """The label of each group at a level, null for missing."""
+        labels = self.hierarchy.labels[level]
+        return pa.array([*labels, None], pa.string())
+
+    def missing_label(self, level: int) -> str | None:
+        """What a missing value becomes at a level."""
+        labels = self.hierarchy.labels[level]
+        return labels[0] if level == self.height and len(labels) == 1 else None
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Distinct quasi-identifier tuples: `codes[j][t]` of attribute j, `weights[t]` records.
+
+    `histograms` hold the sensitive values of each tuple. `removed` records are not in the table:
+    those with a missing quasi-identifier, under basic match.
+    """
+
+    attributes: tuple[Attribute, ...]
+    codes: tuple[Ints, ...]
+    weights: Ints
+    histograms: Mapping[str, Histogram]
+    removed: int
+
+    @property
+    def records(self) -> int:
+        return int(self.weights.sum())
+
+    @property
+    def tuples(self) -> int:
+        return len(self.weights)
+
+
+def fill_hierarchies(definition: Definition, counted: pa.Table) -> Definition:
+    """The definition with a proposed hierarchy for every quasi-identifier that has none."""
+    filled: dict[str, AttributeDefinition] = {}
+    for name, attribute in definition.attributes.items():
+        if attribute.role == "quasi-identifier" and attribute.hierarchy is None:
+            proposed = propose(list(value_counts(counted, name)))
+            attribute = attribute.model_copy(update={"hierarchy": proposed})
+        filled[name] = attribute
+    return definition.model_copy(update={"attributes": filled})
+
+
+def value_counts(counted: pa.Table, name: str) -> dict[str, int]:
+    """The values of one column that are not missing, with their numbers of records."""
+    values, codes = _dictionary(counted[name])
+    weights = np.bincount(codes, weights=_weights(counted), minlength=len(values) + 1)
+    return {value: int(weights[i]) for i, value in enumerate(values)}
+
+
+def encode(definition: Definition, counted: pa.Table) -> Table:
+    """Codes for what the engine counted; every hierarchy is proven to be nested and complete."""
+    names = definition.quasi_identifiers
+    weights = _weights(counted)
+    if len(weights) == 0:
+        raise BadData("the source has no records", code="no-records", hint="check the path")
+    attributes, codes = [], []
+    for name in names:
+        attribute, column = _encode_attribute(definition.attributes[name], name, counted)
+        attributes.append(attribute)
+        codes.append(column)
+    removed = 0
+    if definition.missing.match == "basic":
+        complete = np.ones(len(weights), dtype=bool)
+        for attribute, column in zip(attributes, codes, strict=True):
+            complete &= column != attribute.missing_code
+        removed = int(weights[~complete].sum())
+        counted = counted.filter(pa.array(complete))
+        codes = [column[complete] for column in codes]
+        weights = weights[complete]
+        if len(weights) == 0:
+            raise BadData(
+                "every record has a missing quasi-identifier, and basic match removes them all",
+                code="all-missing",
+                hint="use `missing: extended`, or declare fewer quasi-identifiers",
+            )
+    if not definition.sensitive:
+        return Table(tuple(attributes), tuple(codes), weights, {}, removed)
+    return _with_histograms(definition, counted, attributes, codes, weights, removed)
+
+
+def _with_histograms(
+    definition: Definition,
+    counted: pa.Table,
+    attributes: list[Attribute],
+    codes: list[Ints],
+    weights: Ints,
+    removed: int,
+) -> Table:
+    """Merge the rows that differ in sensitive values only; their values become histograms."""
+    tuple_of, tuples = number_rows(codes, [len(a.groups[0]) for a in attributes])
+    representatives = np.zeros(tuples, dtype=np.int64)
+    representatives[tuple_of] = np.arange(len(tuple_of))
+    histograms = {}
+    for name in definition.sensitive:
+        reference, values = _reference(definition.attributes[name], name, counted, weights)
+        histograms[name] = merge_histogram(tuple_of, values, weights, tuples, reference)
+    return Table(
+        tuple(attributes),
+        tuple(column[representatives] for column in codes),
+        np.bincount(tuple_of, weights=weights, minlength=tuples).astype(np.int64),
+        histograms,
+        removed,
+    )
+
+
+def _encode_attribute(
+    declared: AttributeDefinition, name: str, counted: pa.Table
+) -> tuple[Attribute, Ints]:
+    """The attribute and the code of each counted row."""
+    values, rows = _dictionary(counted[name])
+    assert declared.hierarchy is not None  # fill_hierarchies was there before  # noqa: S101
+    hierarchy = build(name, declared.hierarchy, value_counts(counted, name))
+    leaf_of = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
+    leaves = np.array([*(leaf_of[value] for value in values), len(leaf_of)], dtype=np.int64)
+    limit = hierarchy.height if declared.limit is None else declared.limit
+    if limit > hierarchy.height:
+        raise BadData(
+            f"attributes.{name}.limit is {limit}, but the hierarchy ends at level "
+            f"{hierarchy.height}",
+            code="limit-above-hierarchy",
+            hint=f"set the limit to {hierarchy.height} or less, or leave it out",
+        )
+    attribute = Attribute(
+        name,
+        hierarchy,
+        limit,
+        1.0 if declared.priority is None else declared.priority,
+        declared.information_loss,
+        groups_with_missing(hierarchy),
+    )
+    return attribute, leaves[rows]
+
+
+def groups_with_missing(hierarchy: Hierarchy) -> tuple[Ints, ...]:
+    """The hierarchy's groups with one more code, missing."""
+    extended = []
+    for level, groups in enumerate(hierarchy.groups):
+        labels = len(hierarchy.labels[level])
+        joins_top = level == hierarchy.height and labels == 1
+        extended.append(np.append(groups, 0 if joins_top else labels))
+    return tuple(extended)
+
+
+def _reference(
+    declared: AttributeDefinition, name: str, counted: pa.Table, weights: Ints
+) -> tuple[Reference, Ints]:
+    """The sensitive attribute in the whole table, and the value of each counted row."""
+    values, rows = _dictionary(counted[name])
+    order = sorted(range(len(values)), key=lambda i: _natural(values[i]))
+    rank = np.empty(len(values) + 1, dtype=np.int64)
+    rank[order] = np.arange(len(values))
+    rank[len(values)] = len(values)
+    codes = rank[rows]
+    ordered: list[str | None] = [values[i] for i in order]
+    parents: tuple[Ints, ...] = ()
+    if declared.hierarchy is not None:
+        hierarchy = build(name, declared.hierarchy, value_counts(counted, name))
+        leaf_of = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
+        leaves = np.array([leaf_of[values[i]] for i in order], dtype=np.int64)
+        parents = tuple(groups[leaves] for groups in hierarchy.groups)
+    counts = np.bincount(codes, weights=weights, minlength=len(values)).astype(np.int64)
+    if len(counts) > len(values):
+        ordered.append(None)
+    return Reference(tuple(ordered), counts, parents), codes
+
+
+def _natural(value: str) -> tuple[int, float, str]:
+    """Numbers by size before text by code point."""
+    try:
+        return (0, float(value), value)
+    except ValueError:
+        return (1, 0.0, value)
+
+
+def _dictionary(column: Any) -> tuple[list[str], Ints]:
+    """The distinct values that are not null, and for each row its number; null is one past."""
+    encoded = pc.dictionary_encode(column.combine_chunks(), null_encoding="mask")
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    values = encoded.dictionary.to_pylist()
+    codes = pc.fill_null(encoded.indices.cast(pa.int64()), len(values))
+    return values, codes.to_numpy(zero_copy_only=False)
+
+
+def _weights(counted: pa.Table) -> Ints:
+    """The counts, the last column of what an engine counted."""
+    weights: Ints = counted.column(counted.num_columns - 1).to_numpy().astype(np.int64)
+    return weights

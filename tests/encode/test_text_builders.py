@@ -1,0 +1,147 @@
+"""Suppression, masks and groups of neighbours."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.definition.model import Groups, Mask, Suppress
+from shoal.encode.builders import build
+from shoal.encode.hierarchy import Hierarchy
+from shoal.errors import BadHierarchy
+
+
+def masks(values: list[str], steps: Any, side: str = "right") -> Hierarchy:
+    spec = Mask.model_validate({"mask": steps, "from": side})
+    return build("zip", spec, dict.fromkeys(values, 1))
+
+
+def groups(values: list[str], sizes: list[int], order: str = "auto") -> Hierarchy:
+    spec = Groups.model_validate({"groups": sizes, "order": order})
+    return build("ward", spec, dict.fromkeys(values, 1))
+
+
+def test_suppress_is_the_value_then_a_star_in_the_order_of_the_text() -> None:
+    hierarchy = build("sex", Suppress(), {"w": 3, "m": 2})
+    assert list(hierarchy.rows()) == [("m", "*"), ("w", "*")]
+
+
+def test_suppress_has_two_levels_even_for_one_value() -> None:
+    assert build("sex", Suppress(), {"w": 3}).labels == (("w",), ("*",))
+
+
+def test_a_mask_hides_one_character_more_at_each_level() -> None:
+    assert list(masks(["81675", "81667"], 5).rows()) == [
+        ("81667", "8166*", "816**", "81***", "8****", "*****"),
+        ("81675", "8167*", "816**", "81***", "8****", "*****"),
+    ]
+
+
+def test_a_mask_hides_as_many_characters_as_listed_and_gets_a_top() -> None:
+    assert list(masks(["8166", "9166"], [1, 3]).rows()) == [
+        ("8166", "816*", "8***", "*"),
+        ("9166", "916*", "9***", "*"),
+    ]
+
+
+def test_a_mask_from_the_left_keeps_the_right_end() -> None:
+    assert list(masks(["abc", "xbc"], 2, "left").rows()) == [
+        ("abc", "*bc", "**c"),
+        ("xbc", "*bc", "**c"),
+    ]
+
+
+def test_a_wholly_masked_value_does_not_show_its_length() -> None:
+    assert list(masks(["a", "bcd"], 3).rows()) == [
+        ("a", "***", "***", "***"),
+        ("bcd", "bc*", "b**", "***"),
+    ]
+
+
+def test_a_mask_that_hides_nothing_is_refused() -> None:
+    with pytest.raises(BadHierarchy) as caught:
+        masks(["a"], [0, 1])
+    assert caught.value.code == "bad-levels"
+
+
+def test_a_mask_that_shows_again_what_it_hid_is_refused() -> None:
+    with pytest.raises(BadHierarchy) as caught:
+        masks(["ab", "cb"], [2, 1])
+    assert caught.value.code == "not-nested"
+    assert "rising" in caught.value.hint
+
+
+@given(
+    values=st.lists(st.text("ab*", min_size=1, max_size=5), min_size=1, max_size=12, unique=True),
+    steps=st.sets(st.integers(1, 6), min_size=1).map(sorted),
+    side=st.sampled_from(["left", "right"]),
+)
+def test_masks_always_nest_and_hide_what_they_must(
+    values: list[str], steps: list[int], side: str
+) -> None:
+    hierarchy = masks(values, steps, side)
+    longest = max(len(value) for value in values)
+    assert hierarchy.labels[0] == tuple(sorted(values))
+    for row in hierarchy.rows():
+        for step, label in zip(steps, row[1:], strict=False):
+            if len(row[0]) <= step:
+                assert label == "*" * longest
+            else:
+                hidden = range(step) if side == "left" else range(len(row[0]) - step, len(row[0]))
+                expected = "".join("*" if i in hidden else c for i, c in enumerate(row[0]))
+                assert label == expected
+    assert len(hierarchy.labels[-1]) == 1
+
+
+def test_neighbours_in_order_share_a_run() -> None:
+    assert list(groups(["e", "a", "d", "b", "c"], [2, 4]).rows()) == [
+        ("a", "a..b", "a..d", "*"),
+        ("b", "a..b", "a..d", "*"),
+        ("c", "c..d", "a..d", "*"),
+        ("d", "c..d", "a..d", "*"),
+        ("e", "e", "e", "*"),
+    ]
+
+
+def test_groups_of_numbers_are_in_the_order_of_numbers() -> None:
+    assert groups(["10", "9", "8"], [2]).labels == (("8", "9", "10"), ("8..9", "10"), ("*",))
+
+
+def test_groups_with_one_text_among_the_numbers_are_in_the_order_of_text() -> None:
+    assert groups(["10", "9", "x"], [2]).labels[0] == ("10", "9", "x")
+    assert groups(["10", "9"], [2], "text").labels[0] == ("10", "9")
+
+
+def test_groups_by_number_do_not_cover_text() -> None:
+    with pytest.raises(BadHierarchy) as caught:
+        groups(["10", "x"], [2], "number")
+    assert caught.value.code == "uncovered-value"
+
+
+def test_sizes_that_are_no_multiples_are_refused() -> None:
+    with pytest.raises(BadHierarchy) as caught:
+        groups(["a", "b", "c", "d", "e", "f"], [2, 3])
+    assert caught.value.code == "not-nested"
+    assert "multiple" in caught.value.hint
+
+
+def test_groups_of_no_value_are_refused() -> None:
+    with pytest.raises(BadHierarchy) as caught:
+        groups(["a"], [0])
+    assert caught.value.code == "bad-levels"
+
+
+@given(
+    values=st.sets(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=30).map(list),
+    size=st.integers(1, 4),
+    factor=st.integers(1, 4),
+)
+def test_runs_have_their_size_and_keep_the_order(values: list[str], size: int, factor: int) -> None:
+    hierarchy = groups(values, [size, size * factor])
+    ordered = sorted(values)
+    for level, step in ((1, size), (2, size * factor)):
+        runs = [ordered[start : start + step] for start in range(0, len(ordered), step)]
+        expected = [r[0] if len(r) == 1 else f"{r[0]}..{r[-1]}" for r in runs]
+        assert list(hierarchy.labels[level]) == expected
+        assert hierarchy.leaves_under(level).tolist() == [len(run) for run in runs]
