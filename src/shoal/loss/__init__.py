@@ -1,0 +1,1 @@
+"""Losses: what a transformation costs."""

@@ -1,0 +1,26 @@
+"""Average class size: few large classes say less than many small ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from shoal.values import Ints
+
+
+@dataclass(frozen=True)
+class ClassSize:
+    """Records of the table per released class.
+
+    Suppressed records count above the line and form no class, so suppressing never pays by itself.
+    """
+
+    name: ClassVar[str] = "class-size"
+
+    def class_loss(self, sizes: Ints, suppressed: int, records: int) -> float:  # noqa: ARG002
+        return records / max(len(sizes), 1)
+
+    def least(self, finest: Ints, dropped: int, records: int) -> float:
+        """No more classes than the finest, nor than records that stay."""
+        return records / max(min(len(finest), records - dropped), 1)

@@ -1,0 +1,44 @@
+"""What a privacy model is. The search, the bounds and the report rely on nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from shoal.values import Bools, Counts, Ints
+
+
+class PrivacyModel(Protocol):
+    """A demand on classes: a small frozen value whose parameters were checked when it was made."""
+
+    @property
+    def name(self) -> str:
+        """Its name in definitions and results."""
+
+    @property
+    def attribute(self) -> str | None:
+        """The sensitive attribute it looks at, None when sizes are enough."""
+
+    @property
+    def closed_under_union(self) -> bool:
+        """Whether the union of disjoint classes that satisfy it satisfies it.
+
+        Bounds use `least_removal` only where this is true.
+        """
+
+    def demanded(self) -> str:
+        """The demand as people write it, such as `k >= 5`."""
+
+    def satisfied(self, counts: Counts) -> Bools:
+        """For each class whether it may be released; exact."""
+
+    def least_removal(self, counts: Counts) -> Ints:
+        """For each class a number of records that are suppressed however the class is split.
+
+        With closure under union the kept part of a class satisfies the model itself, so the least
+        number of records whose removal leaves a class that can satisfy it is a right answer. Any
+        smaller number is right too, and 0 always is.
+        """
+
+    def reached(self, counts: Counts) -> float:
+        """The strongest demand of this kind that all these classes meet."""

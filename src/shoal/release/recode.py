@@ -1,0 +1,65 @@
+"""From the chosen node to what the engine is told: labels for values, and the classes that pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.engines.base import Generalization, Recoding
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+    from shoal.encode.table import Attribute, Table
+    from shoal.values import Bools, Ints, Node
+
+
+def recoding(
+    definition: Definition,
+    columns: tuple[str, ...],
+    table: Table,
+    node: Node,
+    class_of: Ints,
+    kept: Bools,
+) -> Recoding:
+    """The release at a node: `columns` of the source in their order, kept classes only."""
+    quasi_identifiers, sensitive = definition.quasi_identifiers, definition.sensitive
+    released = definition.names("quasi-identifier", "sensitive", "keep")
+    return Recoding(
+        columns=tuple(name for name in columns if name in released),
+        generalized={
+            attribute.name: generalization(attribute, level)
+            for attribute, level in zip(table.attributes, node, strict=True)
+        },
+        classes=_labels_of(table, node, class_of, kept),
+        blanked=quasi_identifiers + sensitive,
+        missing=definition.missing.values,
+        mark=definition.suppressed == "mark",
+        complete=definition.missing.match == "basic",
+    )
+
+
+def generalization(attribute: Attribute, level: int) -> Generalization:
+    """What each value of an attribute becomes at a level."""
+    missing = attribute.missing_label(level)
+    if level == 0 and missing is None:
+        return Generalization((), ())
+    labels = attribute.hierarchy.labels
+    groups = attribute.hierarchy.groups[level]
+    return Generalization(labels[0], tuple(labels[level][group] for group in groups), missing)
+
+
+def _labels_of(table: Table, node: Node, class_of: Ints, kept: Bools) -> pa.Table:
+    """The label tuples of the kept classes: every tuple of a class has the labels of its class."""
+    representatives = np.zeros(len(kept), dtype=np.int64)
+    representatives[class_of] = np.arange(len(class_of))
+    chosen = representatives[kept]
+    return pa.table(
+        {
+            attribute.name: attribute.labels(level).take(
+                pa.array(attribute.groups[level][codes[chosen]])
+            )
+            for attribute, codes, level in zip(table.attributes, table.codes, node, strict=True)
+        }
+    )

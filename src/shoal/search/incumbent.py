@@ -1,0 +1,91 @@
+"""The best node so far, and the events that tell of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from shoal.events import Improved, Progress, Proved, Stopped
+
+if TYPE_CHECKING:
+    from shoal.values import Best
+
+SLACK = 1e-9
+"""Bounds and losses are summed in different orders: above means above by more than this."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop before the proof: after so many seconds, or at a gap."""
+
+    seconds: float | None = None
+    gap: float = 0.0
+    threads: int = 1
+
+
+@dataclass
+class Incumbent:
+    """What a strategy has found and counted; it makes the events, so that all say the same."""
+
+    limits: Limits
+    best: Best | None = None
+    bound: float = 0.0
+    checked: int = 0
+    boxes: int = 0
+    started: float = field(default_factory=time.monotonic)
+    told: float = 0.0
+
+    def offer(self, found: Best | None) -> bool:
+        """Count an exact check; whether it gave a new best."""
+        self.checked += 1
+        if found is None or (self.best is not None and found.rank >= self.best.rank):
+            return False
+        self.best = found
+        return True
+
+    def beaten_by(self, bound: float) -> bool:
+        """Whether a node with this lower bound can be no better than the best, ties included."""
+        return self.best is not None and bound > self.best.loss + SLACK
+
+    @property
+    def seconds(self) -> float:
+        """How long the search has run."""
+        return time.monotonic() - self.started
+
+    def due(self) -> bool:
+        """Whether to tell of progress again: ten times a second."""
+        if self.seconds - self.told < 0.1:
+            return False
+        self.told = self.seconds
+        return True
+
+    def stop_reason(self) -> str | None:
+        """Why to stop now, None to go on."""
+        if self.limits.seconds is not None and self.seconds >= self.limits.seconds:
+            return "time limit"
+        if self.best is not None and self.progress().gap <= self.limits.gap > 0:
+            return "gap"
+        return None
+
+    def progress(self) -> Progress:
+        """An event of where the search stands."""
+        return Progress(*self._standing())
+
+    def improved(self) -> Improved:
+        """An event of a new best."""
+        return Improved(*self._standing())
+
+    def proved(self) -> Proved:
+        """The last event: the best is the optimum, or there is no solution."""
+        if self.best is not None:
+            self.bound = self.best.loss
+        return Proved(*self._standing())
+
+    def stopped(self, reason: str) -> Stopped:
+        """The last event of a search that was ended early."""
+        return Stopped(*self._standing(), reason=reason)
+
+    def _standing(self) -> tuple[Best | None, float, int, int, float]:
+        bound = self.bound if self.best is None else min(self.bound, self.best.loss)
+        return (self.best, bound, self.checked, self.boxes, self.seconds)

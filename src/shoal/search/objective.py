@@ -1,0 +1,172 @@
+"""What a node costs: a loss, put together from its attributes and weighted by their priorities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from shoal.loss.base import CellLoss, ClassLoss, Domain, LevelLoss
+
+if TYPE_CHECKING:
+    from shoal.encode.table import Table
+    from shoal.loss.base import Floats, Loss
+    from shoal.search.partition import Partition
+    from shoal.values import Node
+
+
+class Objective(Protocol):
+    """The loss of a node, and a bound that needs no counting."""
+
+    def attribute_losses(self, node: Node, partition: Partition) -> list[float]:
+        """What each attribute lost, for the report."""
+
+    def measure(self, node: Node, partition: Partition) -> float:
+        """The loss of a node."""
+
+    def lower_bound(self, node: Node) -> float:
+        """At most the loss of this node, and never falling as a level rises."""
+
+
+def objective_of(table: Table, loss: Loss, aggregate: str) -> Objective:
+    """The objective of a loss on a table; `aggregate` is how a cell loss joins attributes."""
+    if isinstance(loss, CellLoss):
+        return CellObjective(table, loss, aggregate)
+    if isinstance(loss, LevelLoss):
+        return LevelObjective(table, loss)
+    return ClassObjective(table, loss)
+
+
+@dataclass(frozen=True, eq=False)
+class CellObjective:
+    """A cell loss: its mean over the records of each attribute, joined over the attributes.
+
+    `mean` joins them by the arithmetic mean weighted by priority. `geometric` is ARX's aggregate,
+    the product of (1 + priority * loss) to the power 1/m, minus 1. Both rise with every attribute.
+    """
+
+    table: Table
+    loss: CellLoss
+    aggregate: str = "mean"
+
+    def attribute_losses(self, node: Node, partition: Partition) -> list[float]:
+        """Kept cells pay their cost, suppressed ones 1, on average."""
+        kept = partition.kept[partition.class_of]
+        weights = np.where(kept, self.table.weights, 0)
+        return [
+            float(weights @ costs[level][codes] + partition.suppressed) / self.table.records
+            for costs, codes, level in zip(self.costs, self.table.codes, node, strict=True)
+        ]
+
+    def measure(self, node: Node, partition: Partition) -> float:
+        return self.join(self.attribute_losses(node, partition))
+
+    def lower_bound(self, node: Node) -> float:
+        """What the cells cost when no record is suppressed.
+
+        A suppressed record pays 1 per attribute, which is at least the cost of its cells.
+        """
+        return self.join([self.floors[j][level] for j, level in enumerate(node)])
+
+    def join(self, losses: Sequence[float]) -> float:
+        """The loss of a node from the losses of its attributes."""
+        priorities = _priorities(self.table)
+        if self.aggregate == "geometric":
+            factors = [1 + p * loss for p, loss in zip(priorities, losses, strict=True)]
+            return math.prod(factors) ** (1 / len(factors)) - 1
+        total = sum(priorities)
+        return sum(p / total * loss for p, loss in zip(priorities, losses, strict=True))
+
+    @cached_property
+    def costs(self) -> list[tuple[Floats, ...]]:
+        """Cell costs of each attribute, `costs[j][level][code]`."""
+        return [self.loss.cell_costs(domain) for domain in domains(self.table)]
+
+    @cached_property
+    def floors(self) -> list[list[float]]:
+        """The mean cell cost of each attribute at each level, nothing suppressed."""
+        return [
+            [float(domain.weights @ cost) / self.table.records for cost in costs]
+            for domain, costs in zip(domains(self.table), self.costs, strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class LevelObjective:
+    """A level loss: the sum over attributes of priority times the cost of the level.
+
+    It looks at the node alone, so it is its own lower bound.
+    """
+
+    table: Table
+    loss: LevelLoss
+
+    def attribute_losses(self, node: Node, partition: Partition) -> list[float]:  # noqa: ARG002
+        return [costs[level] for costs, level in zip(self.costs, node, strict=True)]
+
+    def measure(self, node: Node, partition: Partition) -> float:  # noqa: ARG002
+        return self.lower_bound(node)
+
+    def lower_bound(self, node: Node) -> float:
+        return sum(
+            priority * costs[level]
+            for priority, costs, level in zip(
+                _priorities(self.table), self.costs, node, strict=True
+            )
+        )
+
+    @cached_property
+    def costs(self) -> list[tuple[float, ...]]:
+        """Costs of the levels of each attribute."""
+        return [self.loss.level_costs(domain) for domain in domains(self.table)]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassObjective:
+    """A class loss: the sizes of the released classes and the suppressed records."""
+
+    table: Table
+    loss: ClassLoss
+
+    def attribute_losses(self, node: Node, partition: Partition) -> list[float]:  # noqa: ARG002
+        """A class loss has no attributes; what is told of each is the share of its levels."""
+        return [
+            level / max(attribute.height, 1)
+            for attribute, level in zip(self.table.attributes, node, strict=True)
+        ]
+
+    def measure(self, node: Node, partition: Partition) -> float:  # noqa: ARG002
+        sizes = partition.counts.sizes[partition.kept]
+        return self.loss.class_loss(sizes, partition.suppressed, self.table.records)
+
+    def lower_bound(self, node: Node) -> float:  # noqa: ARG002
+        """That of the finest classes there are, the tuples themselves, whatever the node."""
+        return self._least
+
+    @cached_property
+    def _least(self) -> float:
+        return self.loss.least(self.table.weights, 0, self.table.records)
+
+
+def _priorities(table: Table) -> list[float]:
+    return [attribute.priority for attribute in table.attributes]
+
+
+def domains(table: Table) -> list[Domain]:
+    """The attributes as losses see them."""
+    return [
+        Domain(
+            attribute.name,
+            attribute.groups,
+            tuple(attribute.hierarchy.leaves_under(level) for level in range(attribute.height + 1)),
+            np.bincount(codes, weights=table.weights, minlength=len(attribute.groups[0])).astype(
+                np.int64
+            ),
+            attribute.quantifiers,
+        )
+        for attribute, codes in zip(table.attributes, table.codes, strict=True)
+    ]

@@ -1,0 +1,53 @@
+"""The problem a strategy solves: check one node exactly, and bound it for free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from shoal.search.lattice import Lattice
+from shoal.search.partition import Partition, partition
+from shoal.values import Best
+
+if TYPE_CHECKING:
+    from shoal.encode.table import Table
+    from shoal.privacy.base import PrivacyModel
+    from shoal.search.objective import Objective
+    from shoal.values import Node
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A table, the demands on its classes, the objective to minimise, the suppression limit."""
+
+    table: Table
+    models: tuple[PrivacyModel, ...]
+    objective: Objective
+    limit: int
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """All nodes within the limits of the attributes."""
+        return Lattice(tuple(attribute.limit for attribute in self.table.attributes))
+
+    def partition(self, node: Node) -> Partition:
+        """The classes at a node, each judged by every model."""
+        return partition(self.table, self.models, node)
+
+    def check(self, node: Node) -> Best | None:
+        """What the node costs, or None when it is not safe within the suppression limit.
+
+        A node that keeps no record releases nothing and is no solution.
+        """
+        classes = self.partition(node)
+        suppressed = classes.suppressed
+        if suppressed > self.limit or not classes.kept.any():
+            return None
+        return Best(
+            node,
+            self.objective.measure(node, classes),
+            suppressed,
+            int(classes.kept.sum()),
+            int(classes.counts.sizes[classes.kept].min()),
+        )

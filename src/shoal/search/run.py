@@ -1,0 +1,85 @@
+"""From a definition to a search, and from its events to a best node or an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from shoal.errors import Infeasible, Interrupted
+from shoal.events import Progress, Proved, Stopped
+from shoal.loss.iyengar import Iyengar
+from shoal.search.incumbent import Limits
+from shoal.search.objective import CellObjective
+from shoal.search.problem import Problem
+from shoal.search.strategies.exhaustive import Exhaustive
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+    from shoal.definition.model import Search as SearchOptions
+    from shoal.encode.table import Table
+    from shoal.privacy.base import PrivacyModel
+
+
+def problem_of(definition: Definition, table: Table, models: tuple[PrivacyModel, ...]) -> Problem:
+    """The problem a definition states on an encoded table."""
+    limit = definition.suppression_limit(table.records)
+    return Problem(table, models, CellObjective(table, Iyengar()), limit)
+
+
+def search(
+    problem: Problem,
+    options: SearchOptions,
+    observe: Callable[[Progress], None],
+    *,
+    keep_best: bool = False,
+) -> Progress:
+    """The last event of the search, with a best node; an error when there is none.
+
+    A keyboard interrupt counts as a stop with `keep_best` and something safe to keep, else it is an
+    error.
+    """
+    last = Progress(None, 0.0, 0, 0, 0.0)
+    limits = Limits(options.time_limit, options.gap, options.threads or 1)
+    try:
+        for event in Exhaustive().search(problem, limits):
+            last = event
+            observe(event)
+    except KeyboardInterrupt:
+        if not keep_best or last.best is None:
+            raise Interrupted(
+                "interrupted; nothing was released",
+                code="interrupted",
+                hint="with --keep-best the best safe solution found so far is released",
+            ) from None
+        last = Stopped(
+            last.best, last.bound, last.checked, last.boxes, last.seconds, reason="interrupted"
+        )
+        observe(last)
+    if last.best is None:
+        raise _no_solution(problem, last)
+    return last
+
+
+def _no_solution(problem: Problem, last: Progress) -> Infeasible:
+    """Why nothing can be released: proved, or not found in time."""
+    if not isinstance(last, Proved):
+        return Infeasible(
+            f"no safe transformation was found within {last.seconds:.1f} s; "
+            "nothing was released, and whether one exists is not known",
+            code="none-found-in-time",
+            hint="allow more time, more suppression, or a higher limit on some attribute",
+        )
+    table, top = problem.table, problem.lattice.top
+    refused = problem.partition(top).suppressed
+    demands = ", ".join(model.demanded() for model in problem.models)
+    limited = [a.name for a in table.attributes if a.limit < a.height]
+    hint = "lower the demand or allow more suppression"
+    if limited:
+        hint += f", or raise the limits of {', '.join(limited)}"
+    return Infeasible(
+        f"no transformation meets the demand ({demands}); nothing was released. At the most "
+        f"general one {refused:,} of {table.records:,} records would have to be suppressed, "
+        f"and {problem.limit:,} may be",
+        code="infeasible",
+        hint=hint,
+    )

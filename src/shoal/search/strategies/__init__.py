@@ -1,0 +1,1 @@
+"""Ways to search the lattice, all on the same problem, limits and events."""

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+
+from oracle import optimum, outcome
+from problems import Case, cases
+from shoal.encode.hierarchy import Hierarchy
+from shoal.encode.table import Attribute, Table, groups_with_missing
+from shoal.events import Proved, Stopped
+from shoal.loss.iyengar import Iyengar
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.search.incumbent import Limits
+from shoal.search.lattice import Lattice
+from shoal.search.objective import CellObjective
+from shoal.search.problem import Problem
+from shoal.search.strategies.exhaustive import Exhaustive
+
+
+def problem_of(case: Case) -> Problem:
+    """The case, encoded."""
+    attributes = []
+    for name, ladder, limit, priority in zip(
+        case.names, case.ladders, case.limits, case.priorities, strict=False
+    ):
+        hierarchy = Hierarchy.from_rows(name, list(ladder.steps.values()), str)
+        attributes.append(
+            Attribute(name, hierarchy, limit, float(priority), None, groups_with_missing(hierarchy))
+        )
+    tuples = Counter(case.rows)
+    codes = tuple(
+        np.array(
+            [
+                attribute.missing_code
+                if row[j] is None
+                else attribute.hierarchy.labels[0].index(str(row[j]))
+                for row in tuples
+            ],
+            dtype=np.int64,
+        )
+        for j, attribute in enumerate(attributes)
+    )
+    weights = np.array(list(tuples.values()), dtype=np.int64)
+    table = Table(tuple(attributes), codes, weights, {}, 0)
+    objective = CellObjective(table, Iyengar())
+    return Problem(table, (KAnonymity(case.k),), objective, case.suppression)
+
+
+@given(cases())
+@settings(max_examples=300, deadline=None)
+def test_the_check_of_every_node_agrees_with_plain_python(case: Case) -> None:
+    problem = problem_of(case)
+    for node in itertools.product(*(range(limit + 1) for limit in case.limits)):
+        expected = outcome(case.rows, case.ladders, node, case.k, case.priorities)
+        found = problem.check(node)
+        if expected.suppressed > case.suppression or not expected.released:
+            assert found is None
+            continue
+        assert found is not None
+        assert abs(found.loss - float(expected.loss)) < 1e-12
+        assert found.suppressed == expected.suppressed
+        assert found.classes == len(set(expected.released))
+        assert found.smallest_class == min(Counter(expected.released).values())
+        assert problem.objective.lower_bound(node) <= found.loss + 1e-12
+
+
+@given(cases())
+@settings(max_examples=300, deadline=None)
+def test_exhaustive_search_proves_the_optimum_of_plain_python(case: Case) -> None:
+    events = list(Exhaustive().search(problem_of(case), Limits()))
+    expected = optimum(
+        case.rows, case.ladders, case.limits, case.k, case.suppression, case.priorities
+    )
+    last = events[-1]
+    assert isinstance(last, Proved)
+    if expected is None:
+        assert last.best is None
+        return
+    assert last.best is not None
+    assert last.best.node == expected.node
+    assert last.best.suppressed == expected.suppressed
+    assert abs(last.best.loss - float(expected.loss)) < 1e-12
+    assert last.gap == 0.0
+    for event in events:
+        assert event.bound <= float(expected.loss) + 1e-12
+
+
+@given(cases())
+@settings(max_examples=50, deadline=None)
+def test_a_search_out_of_time_stops_and_says_so(case: Case) -> None:
+    events = list(Exhaustive().search(problem_of(case), Limits(seconds=0.0)))
+    assert isinstance(events[-1], Stopped)
+    assert events[-1].reason == "time limit"
+    assert all(event.checked <= 1 for event in events)
+
+
+def test_the_lattice_gives_every_node_once_by_rising_bound() -> None:
+    lattice = Lattice((2, 0, 3, 1))
+    weights = (0.3, 0.1, 0.2, 0.05)
+    walk = list(lattice.ascending(lambda node: sum(map(lambda w, x: w * x, weights, node))))
+    bounds = [bound for bound, _ in walk]
+    assert bounds == sorted(bounds)
+    nodes = [node for _, node in walk]
+    assert sorted(nodes) == sorted(itertools.product(range(3), range(1), range(4), range(2)))
+    assert lattice.nodes == len(nodes) == 24
