@@ -1,0 +1,115 @@
+"""Verifying a release in a file, with what its definition, its result and its source tell."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shoal.definition.check import against_columns
+from shoal.engines.base import FileOptions
+from shoal.engines.files import open_files
+from shoal.errors import BadData, UserError
+from shoal.verify.judge import source_facts, unreadable, verify
+from shoal.verify.recount import distinct_values
+from shoal.verify.stated import with_hierarchies
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from shoal.definition.model import Definition
+    from shoal.engines.base import Source
+    from shoal.values import Verdict
+    from shoal.verify.judge import SourceFacts
+    from shoal.verify.stated import Stated
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the source tells: its columns, the values of its quasi-identifiers, and counts."""
+
+    columns: tuple[str, ...]
+    values: Mapping[str, frozenset[str]]
+    facts: SourceFacts
+
+
+def verify_file(
+    definition: Definition,
+    release: Path,
+    *,
+    stated: Stated | None = None,
+    records: int | None = None,
+) -> Verdict:
+    """Judge a release file.
+
+    Levels are those of the result, else they are inferred. The number of records is the one given,
+    else the result's, else counted in the source when that can be read.
+    """
+    if stated is not None:
+        definition = with_hierarchies(definition, stated.hierarchies)
+    known = None
+    if (source := _source(definition, stated)) is not None:
+        with closing(source):
+            columns = tuple(column.name for column in source.columns())
+            definition = against_columns(definition, columns, source.name)
+            known = _look(definition, columns, source)
+    elif definition.others == "keep":
+        raise BadData(
+            f"cannot tell which columns `others: keep` means: {definition.source.path} "
+            "cannot be read or has changed",
+            code="unknown-others",
+            hint="Name the kept columns in the definition, or put the source back.",
+        )
+    facts: SourceFacts = {"records": None, "removed": 0, "blank": 0}
+    if known is not None:
+        facts = known.facts
+    if stated is not None:
+        facts = {**facts, "records": stated.records, "removed": stated.removed}
+    if records is not None:
+        facts = {**facts, "records": records}
+    try:
+        opened = open_files(_options(definition, release), expect=set(definition.attributes))
+    except UserError as error:
+        if not release.is_file():
+            raise
+        return unreadable(error)
+    with closing(opened):
+        return verify(
+            definition,
+            opened,
+            levels=None if stated is None else stated.levels,
+            values=None if known is None else known.values,
+            columns=None if known is None else known.columns,
+            **facts,
+        )
+
+
+def _source(definition: Definition, stated: Stated | None) -> Source | None:
+    """The source, when it can be read and is still the one that the result speaks of."""
+    try:
+        source = open_files(definition.source.options(), expect=set(definition.attributes))
+    except UserError:
+        return None
+    if stated is None or stated.input_sha256 in (None, source.fingerprint()):
+        return source
+    source.close()
+    return None
+
+
+def _look(definition: Definition, columns: tuple[str, ...], source: Source) -> Known:
+    names = definition.quasi_identifiers
+    counted = source.count_by(names, definition.missing.values)
+    return Known(columns, distinct_values(counted, names), source_facts(definition, source))
+
+
+def _options(definition: Definition, release: Path) -> FileOptions:
+    """A release is read as it was written: with a header, and the delimiter of the output."""
+    output = definition.output
+    same = output is not None and output.path.suffix == release.suffix
+    return FileOptions(
+        path=str(release),
+        format=output.format if output is not None and same else None,
+        delimiter=output.delimiter if output is not None else None,
+        header=True,
+    )

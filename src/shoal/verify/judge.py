@@ -1,0 +1,201 @@
+"""Is this release safe? Judged from the written release alone.
+
+Nothing here knows how the release was made. It is read like a stranger's file, counted afresh and
+held against the definition; every finding must hold. What cannot be judged does not hold, but for
+two findings that say so: suppression when the number of records of the source is not known, and the
+level of a quasi-identifier for which the definition gives no hierarchy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+from shoal.errors import UserError, quoted
+from shoal.values import Finding, Verdict
+from shoal.verify.levels import judge_level
+from shoal.verify.recount import Recount, recount
+from shoal.verify.sensitive import unjudged
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from shoal.definition.model import Definition
+    from shoal.engines.base import Source
+
+NAMED_CLASSES = 10
+"""How many failing classes are named."""
+
+
+class SourceFacts(TypedDict):
+    """The records of a source, those that basic match removes first, and the blank ones.
+
+    A blank record has no quasi-identifier and no sensitive value, so it looks like a marked one.
+    `records` is None when nothing is known.
+    """
+
+    records: int | None
+    removed: int
+    blank: int
+
+
+def source_facts(definition: Definition, source: Source) -> SourceFacts:
+    """Count in the source what its release is held against, and no more than that needs."""
+    basic = definition.missing.match == "basic"
+    if not basic and definition.suppressed == "drop":
+        return {"records": recount(source, ()).records, "removed": 0, "blank": 0}
+    found = recount(
+        source,
+        definition.quasi_identifiers,
+        sensitive=definition.sensitive,
+        mark=not basic,
+        missing=definition.missing.values,
+    )
+    removed = found.incomplete if basic else 0
+    records = found.records + found.marked
+    return {"records": records, "removed": removed, "blank": found.marked}
+
+
+def verify(
+    definition: Definition,
+    release: Source,
+    *,
+    records: int | None,
+    removed: int = 0,
+    blank: int = 0,
+    levels: Mapping[str, int] | None = None,
+    values: Mapping[str, Collection[str]] | None = None,
+    columns: Sequence[str] | None = None,
+) -> Verdict:
+    """Judge a release.
+
+    Of the source it is told what the caller knows: its `records`, how many of them basic match
+    `removed` first, how many are `blank` (without any quasi-identifier and sensitive value), the
+    distinct `values` of its quasi-identifiers and the order of its `columns`. `levels` are those
+    the release claims; without them every quasi-identifier must be at one level throughout.
+    """
+    try:
+        seen = tuple(column.name for column in release.columns())
+        presence = _columns(definition, seen, columns)
+        if not set(definition.quasi_identifiers + definition.sensitive) <= set(seen):
+            return _uncounted(presence)
+        found = recount(
+            release,
+            definition.quasi_identifiers,
+            sensitive=definition.sensitive,
+            mark=definition.suppressed == "mark",
+        )
+    except UserError as error:
+        return unreadable(error)
+    findings = (
+        presence,
+        *_levels(definition, found, levels, values or {}),
+        _k_anonymity(definition.k, found),
+        *_complete(definition, found),
+        *unjudged(definition),
+        _suppression(definition, found, records, removed, blank),
+    )
+    return Verdict(findings, found.records, found.classes, found.smallest)
+
+
+def unreadable(error: UserError) -> Verdict:
+    """The verdict on a release that cannot be read as a table."""
+    return _uncounted(Finding("columns", False, f"the release cannot be read: {error.what}"))
+
+
+def _uncounted(why: Finding) -> Verdict:
+    """The verdict on a table whose classes cannot be counted."""
+    return Verdict((why, Finding("k-anonymity", False, "not judged: see columns")), 0, 0, 0)
+
+
+def _columns(definition: Definition, seen: Sequence[str], source: Sequence[str] | None) -> Finding:
+    """The declared columns and no other, in the definition's order or the source's."""
+    declared = definition.names("quasi-identifier", "sensitive", "keep")
+    faults = {
+        "not declared": [name for name in seen if name not in definition.attributes],
+        "must not be released": [n for n in seen if n in definition.names("identifier", "drop")],
+        "absent": [name for name in declared if name not in seen],
+        "there twice": sorted({name for name in seen if seen.count(name) > 1}),
+    }
+    said = [f"{quoted(names)} {fault}" for fault, names in faults.items() if names]
+    orders = [list(declared), [name for name in source or () if name in declared]]
+    if not said and source is not None and list(seen) not in orders:
+        said = ["the declared columns, but in another order"]
+    return Finding("columns", not said, "; ".join(said) or f"the {len(seen)} declared, no other")
+
+
+def _levels(
+    definition: Definition,
+    found: Recount,
+    levels: Mapping[str, int] | None,
+    values: Mapping[str, Collection[str]],
+) -> list[Finding]:
+    """One finding for each quasi-identifier; one more when levels are stated for other columns."""
+    names = definition.quasi_identifiers
+    findings = [
+        judge_level(
+            definition.attributes[name],
+            found.column(position),
+            (levels or {}).get(name),
+            values.get(name),
+        )
+        for position, name in enumerate(names)
+    ]
+    if levels is not None and set(levels) != set(names):
+        others = quoted(sorted(set(levels) ^ set(names)))
+        saw = f"levels are not stated for exactly the quasi-identifiers; look at {others}"
+        findings.append(Finding("levels", False, saw))
+    return findings
+
+
+def _k_anonymity(k: int, found: Recount) -> Finding:
+    """Every class has at least k records."""
+    failing = found.below(k)
+    if not failing:
+        if not found.classes:
+            return Finding("k-anonymity", True, "no classes")
+        saw = f"{found.classes:,} classes, the smallest of {found.smallest:,} records; {k} demanded"
+        return Finding("k-anonymity", True, saw)
+    named = found.smallest_below(k, NAMED_CLASSES)
+    more = f" and {failing - len(named):,} more" if failing > len(named) else ""
+    saw = f"{failing:,} of {found.classes:,} classes have fewer than {k} records: "
+    return Finding("k-anonymity", False, saw + "; ".join(map(str, named)) + more)
+
+
+def _complete(definition: Definition, found: Recount) -> list[Finding]:
+    """Basic match: a record with a missing quasi-identifier matches nobody, so none may stay."""
+    if definition.missing.match != "basic":
+        return []
+    saw = f"{found.incomplete:,} records with a missing quasi-identifier; basic match allows none"
+    return [Finding("missing values", not found.incomplete, saw)]
+
+
+def _suppression(
+    definition: Definition, found: Recount, records: int | None, removed: int, blank: int
+) -> Finding:
+    """The suppressed records are within the limit.
+
+    Left out by default: then they are the records that are not there. Marked: every record is
+    there, and the marked rows are the suppressed records and perhaps the blank ones, so at least
+    marked - blank were suppressed.
+    """
+    name = "suppression"
+    there = found.records + found.marked
+    if records is None:
+        saw = f"not judged: the source's records are not known; {found.records:,} released"
+        return Finding(name, there > 0, saw)
+    remaining = records - removed
+    if min(removed, remaining, blank) < 0 or (removed and definition.missing.match != "basic"):
+        saw = f"{removed:,} of {records:,} records cannot have been removed for missing values"
+        return Finding(name, False, saw)
+    if there > remaining:
+        return Finding(name, False, f"{there:,} records released of {remaining:,} in the source")
+    limit = definition.suppression_limit(remaining)
+    if definition.suppressed == "mark":
+        if there < remaining:
+            saw = f"{there:,} of {remaining:,} records there; suppressed ones should be marked"
+            return Finding(name, False, saw)
+        suppressed = max(0, found.marked - blank)
+    else:
+        suppressed = remaining - there
+    saw = f"{suppressed:,} of {remaining:,} records suppressed; {limit:,} allowed"
+    return Finding(name, suppressed <= limit, saw)

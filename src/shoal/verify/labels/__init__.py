@@ -1,0 +1,1 @@
+"""What the labels of each kind of hierarchy look like, written from its description alone."""

@@ -1,0 +1,78 @@
+"""What the verifier asks about the labels of a hierarchy, and what all builders have in common.
+
+The question is not what a value becomes but whether a label, as it stands in a release, can be one
+of its level. So a fault in the code that builds hierarchies is not repeated here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+TOP = "*"
+"""The label of the level that is added above a builder's last level."""
+
+
+class Labels(Protocol):
+    """The labels of one hierarchy, level by level."""
+
+    @property
+    def height(self) -> int:
+        """The greatest level there can be."""
+
+    def misfits(self, level: int, labels: Sequence[str]) -> list[str]:
+        """Those of a column's distinct labels that cannot stand at this level."""
+
+    def single(self, level: int, labels: Sequence[str]) -> bool:
+        """Whether this is certainly the last level and has one value only.
+
+        Missing becomes that value, so a missing value that still stands there is a fault.
+        """
+
+
+class Built(ABC):
+    """The labels of a hierarchy made by a builder with so many `listed` levels above the values.
+
+    `values` are the distinct values of the source, None when they are not known. Whether `*` was
+    added above the last listed level depends on them: it was when that level has several labels.
+    """
+
+    def __init__(self, listed: int, values: Collection[str] | None) -> None:
+        self.listed = listed
+        self.values = None if values is None else frozenset(values)
+
+    @property
+    def height(self) -> int:
+        """The listed levels and the `*` above them."""
+        return self.listed + 1
+
+    def misfits(self, level: int, labels: Sequence[str]) -> list[str]:
+        """Level 0 holds values of the source, the level above the listed ones nothing but `*`."""
+        if level == 0 and self.values is not None:
+            return [label for label in labels if label not in self.values]
+        if level == 0:
+            return [label for label in labels if not self.is_value(label)]
+        if level == self.listed + 1:
+            return [label for label in labels if label != TOP]
+        return self.listed_misfits(level, labels)
+
+    def single(self, level: int, labels: Sequence[str]) -> bool:
+        """True for `*`, and for the last listed level where one label stands for all values."""
+        if level == self.listed + 1:
+            return True
+        return level == self.listed and len(labels) == 1 and self.is_whole(labels[0])
+
+    @abstractmethod
+    def is_value(self, label: str) -> bool:
+        """Whether it may be an original value, told from its form."""
+
+    @abstractmethod
+    def listed_misfits(self, level: int, labels: Sequence[str]) -> list[str]:
+        """`misfits` for the levels 1 to `listed`."""
+
+    @abstractmethod
+    def is_whole(self, label: str) -> bool:
+        """Whether this label of the last listed level certainly stands for every value."""

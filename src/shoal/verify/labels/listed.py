@@ -1,0 +1,97 @@
+"""Hierarchies that name every label: files, trees, and `suppress`."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from shoal.errors import BadHierarchy
+from shoal.verify.labels.base import TOP, Built
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Csv, Taxonomy
+
+
+class Listed:
+    """Level by level the set of labels that may stand there."""
+
+    def __init__(self, levels: Sequence[Collection[str]]) -> None:
+        self.levels = tuple(frozenset(labels) for labels in levels)
+
+    @property
+    def height(self) -> int:
+        """The number of levels above the values."""
+        return len(self.levels) - 1
+
+    def misfits(self, level: int, labels: Sequence[str]) -> list[str]:
+        """Labels that the level does not name."""
+        return [label for label in labels if label not in self.levels[level]]
+
+    def single(self, level: int, labels: Sequence[str]) -> bool:  # noqa: ARG002
+        """Whether it is the last level and names one label."""
+        return level == self.height and len(self.levels[level]) == 1
+
+
+class SuppressLabels(Built):
+    """The value, then `*`."""
+
+    def __init__(self, values: Collection[str] | None) -> None:
+        super().__init__(0, values)
+
+    def is_value(self, label: str) -> bool:
+        """Anything but `*`."""
+        return label != TOP
+
+    def listed_misfits(self, level: int, labels: Sequence[str]) -> list[str]:  # noqa: ARG002
+        """No level lies between the values and `*`."""
+        return list(labels)
+
+    def is_whole(self, label: str) -> bool:  # noqa: ARG002
+        """`*` is added even where the column has one value."""
+        return False
+
+
+def file_labels(spec: Csv) -> Listed:
+    """The columns of a hierarchy file: the values, then the labels of level 1, 2 and so on."""
+    try:
+        with spec.path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file, delimiter=spec.delimiter) if row]
+    except (OSError, ValueError, TypeError, csv.Error) as error:
+        raise BadHierarchy(
+            f"{spec.path}: the hierarchy cannot be read ({type(error).__name__})",
+            code="unreadable-hierarchy",
+            hint="The verifier needs the same hierarchy files as the run; put the file there.",
+        ) from error
+    widths = {len(row) for row in rows}
+    if len(widths) != 1:
+        raise BadHierarchy(
+            f"{spec.path}: {'no rows' if not rows else 'rows of different lengths'}",
+            code="ragged-hierarchy",
+            hint="Give every row the value and its label at each level, separated by "
+            f"{spec.delimiter!r}.",
+        )
+    return Listed(list(zip(*rows, strict=True)))
+
+
+def tree_labels(spec: Taxonomy) -> Listed:
+    """A tree's labels: a leaf that lies less deep than others is its own label up to its depth."""
+    paths = list(_paths(spec.tree, ()))
+    depth = max((len(path) for path in paths), default=0)
+    filled = [path + path[-1:] * (depth - len(path)) for path in paths]
+    levels = [set(labels) for labels in zip(*filled, strict=True)][::-1]
+    return Listed(levels if levels and len(levels[-1]) == 1 else [*levels, {TOP}])
+
+
+def _paths(tree: object, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The way from the root to each leaf; a key with nothing under it is a leaf."""
+    if above and (tree is None or tree in ("", {}, [], ())):
+        yield above
+    elif isinstance(tree, Mapping):
+        for label, below in tree.items():
+            yield from _paths(below, (*above, str(label)))
+    elif isinstance(tree, list | tuple):
+        for item in tree:
+            yield from _paths(item, above)
+    else:
+        yield (*above, str(tree))

@@ -1,0 +1,116 @@
+"""Whether every value of a quasi-identifier stands at one and the same level of its hierarchy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from shoal.definition.model import (
+    Attribute,
+    Csv,
+    Cuts,
+    Dates,
+    Groups,
+    Hierarchy,
+    Intervals,
+    Mask,
+    Suppress,
+    Taxonomy,
+)
+from shoal.errors import BadHierarchy
+from shoal.values import Finding
+from shoal.verify.labels.dates import DateLabels
+from shoal.verify.labels.groups import GroupLabels
+from shoal.verify.labels.listed import SuppressLabels, file_labels, tree_labels
+from shoal.verify.labels.masked import MaskLabels
+from shoal.verify.labels.ranges import CutLabels, IntervalLabels
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from shoal.verify.labels.base import Labels
+    from shoal.verify.recount import ColumnCount
+
+
+def labels_of(spec: Hierarchy, values: Collection[str] | None = None) -> Labels:
+    """What the labels of a hierarchy look like; `values` are the source's, where they are known."""
+    match spec:
+        case Csv():
+            return file_labels(spec)
+        case Taxonomy():
+            return tree_labels(spec)
+        case Suppress():
+            return SuppressLabels(values)
+        case Mask():
+            return MaskLabels(spec, values)
+        case Intervals():
+            return IntervalLabels(spec, values)
+        case Cuts():
+            return CutLabels(spec, values)
+        case Dates():
+            return DateLabels(spec, values)
+        case Groups():
+            return GroupLabels(spec, values)
+        case _:
+            assert_never(spec)
+
+
+def judge_level(
+    attribute: Attribute,
+    column: ColumnCount,
+    stated: int | None,
+    values: Collection[str] | None = None,
+) -> Finding:
+    """The finding about one quasi-identifier: throughout at the stated level, else at any one.
+
+    It tells numbers of labels and records, never a label: what does not fit may be a raw value.
+    """
+    name = f"level of {column.name}"
+    if attribute.hierarchy is None:
+        return Finding(name, True, "not judged: the definition gives no hierarchy")
+    try:
+        labels = labels_of(attribute.hierarchy, values)
+    except BadHierarchy as error:
+        return Finding(name, False, f"not judged: {error.what}")
+    limit = labels.height if attribute.limit is None else min(attribute.limit, labels.height)
+    if stated is None:
+        return _infer(name, labels, column, limit)
+    if not 0 <= stated <= limit:
+        return Finding(
+            name, False, f"level {stated} is stated, but levels 0 to {limit} are allowed"
+        )
+    fault = _fault(labels, column, stated)
+    return Finding(name, not fault, fault or f"{_seen(column)} at level {stated}")
+
+
+def _infer(name: str, labels: Labels, column: ColumnCount, limit: int) -> Finding:
+    """Some level must fit the whole column; else the finding tells what is wrong at the nearest."""
+    faults = [_fault(labels, column, level) for level in range(limit + 1)]
+    fitting = [str(level) for level, fault in enumerate(faults) if not fault]
+    if fitting:
+        return Finding(name, True, f"{_seen(column)} at level {' or '.join(fitting)}")
+    nearest = min(
+        range(limit + 1), key=lambda level: len(labels.misfits(level, column.labels)), default=0
+    )
+    return Finding(name, False, f"no level of 0 to {limit} fits; nearest: {faults[nearest]}")
+
+
+def _fault(labels: Labels, column: ColumnCount, level: int) -> str:
+    """What does not fit this level, empty when everything does."""
+    wrong = set(labels.misfits(level, column.labels))
+    if wrong:
+        pairs = zip(column.labels, column.counts, strict=True)
+        records = sum(count for label, count in pairs if label in wrong)
+        return f"{_of(len(wrong), 'label')} ({_of(records, 'record')}) not at level {level}"
+    if column.missing and labels.single(level, column.labels):
+        missing = _of(column.missing, "missing value")
+        return f"{missing} at level {level}, where missing becomes its single value"
+    return ""
+
+
+def _seen(column: ColumnCount) -> str:
+    missing = f" and {_of(column.missing, 'missing value')}" if column.missing else ""
+    return _of(len(column.labels), "label") + missing
+
+
+def _of(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

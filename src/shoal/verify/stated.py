@@ -1,0 +1,79 @@
+"""What the result of a run states about its release, read from the JSON that the run wrote."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+
+from shoal.definition.read import from_mapping
+from shoal.definition.write import to_mapping
+from shoal.errors import BadData
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from shoal.definition.model import Definition
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Claims to be held against the release, and the hierarchies that the run proposed."""
+
+    levels: Mapping[str, int]
+    records: int
+    removed: int
+    hierarchies: Mapping[str, Any]
+    input_sha256: str | None
+
+
+def read_stated(path: Path) -> Stated:
+    """The claims in a result file; anything that is no such file is BadData."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        _refuse(path, f"cannot be read ({error.strerror})")
+    except ValueError:
+        _refuse(path, "is not JSON")
+    if not isinstance(found, dict):
+        _refuse(path, "is not a result")
+    levels, hierarchies = found.get("levels"), found.get("hierarchies", {})
+    if not isinstance(levels, dict) or not all(map(_is_count, levels.values())):
+        _refuse(path, "states no `levels`")
+    if not isinstance(hierarchies, dict):
+        _refuse(path, "has `hierarchies` that are no mapping")
+    records, removed = found.get("records"), found.get("removed", 0)
+    if not _is_count(records) or not _is_count(removed):
+        _refuse(path, "states no number of `records` and `removed`")
+    sha256 = found.get("input_sha256")
+    return Stated(levels, records, removed, hierarchies, None if sha256 is None else str(sha256))
+
+
+def with_hierarchies(definition: Definition, hierarchies: Mapping[str, Any]) -> Definition:
+    """The definition with the proposed hierarchies where it gives none itself."""
+    lacking = [
+        name
+        for name in definition.quasi_identifiers
+        if name in hierarchies and definition.attributes[name].hierarchy is None
+    ]
+    if not lacking:
+        return definition
+    mapping = to_mapping(definition)
+    for name in lacking:
+        written = mapping["attributes"][name]
+        attribute = dict(written) if isinstance(written, dict) else {"role": written}
+        mapping["attributes"][name] = {**attribute, "hierarchy": hierarchies[name]}
+    return from_mapping(mapping, file="definition with the hierarchies of the result")
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _refuse(path: Path, why: str) -> NoReturn:
+    raise BadData(
+        f"{path} {why}",
+        code="bad-result",
+        hint="Give the file that `shoal run --json` wrote, or leave out --result.",
+    )
