@@ -1,0 +1,248 @@
+"""Mistakes that show only when several keys, the file system or the source are looked at."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal import plugins
+from shoal.definition.check_hierarchy import heights, of_hierarchy
+from shoal.definition.demands import Demand, demands_on, loss_of
+from shoal.definition.model import Attribute, Definition, Diversity
+from shoal.definition.scalars import nearest
+from shoal.errors import BadDefinition, MissingExtra, Mistake, did_you_mean, quoted
+from shoal.loss.base import CellLoss, ClassLoss
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+KNOWN_STRATEGIES = ("exhaustive",)
+
+_ROLES_OF: dict[str, tuple[str, ...]] = {
+    "hierarchy": ("quasi-identifier", "sensitive"),
+    "limit": ("quasi-identifier",),
+    "priority": ("quasi-identifier",),
+    "information loss": ("quasi-identifier",),
+    "diversity": ("sensitive",),
+    "closeness": ("sensitive",),
+    "alpha": ("sensitive",),
+    "likeness": ("sensitive",),
+    "disclosure": ("sensitive",),
+    "privacy": ("sensitive",),
+}
+"""The roles that each further key of an attribute makes sense for."""
+
+
+def mistakes(definition: Definition) -> list[Mistake]:
+    """Every mistake of the definition that can be seen without the data."""
+    found = of_release(definition)
+    for name, attribute in definition.attributes.items():
+        found += of_attribute(name, attribute)
+    return found + of_roles(definition)
+
+
+def of_release(definition: Definition) -> list[Mistake]:
+    """Mistakes of everything but the attributes."""
+    return [
+        *_of_suppression(definition.suppression),
+        *_of_loss(definition),
+        *_of_name("search.strategy", definition.search.strategy, KNOWN_STRATEGIES),
+        *_of_paths(definition),
+        *_of_models(
+            Demand(f"privacy.{model}", model, parameters)
+            for model, parameters in definition.privacy.items()
+        ),
+    ]
+
+
+def of_roles(definition: Definition) -> list[Mistake]:
+    """Mistakes of all attributes together."""
+    if not definition.quasi_identifiers:
+        remedy = "give the role quasi-identifier to each column that others may know"
+        return [Mistake("attributes", "there is no quasi-identifier", remedy)]
+    weights = [definition.attributes[name].priority for name in definition.quasi_identifiers]
+    if all(weight == 0 for weight in weights):
+        remedy = "give at least one quasi-identifier a priority above 0"
+        return [Mistake("attributes", "every priority is 0", remedy)]
+    return []
+
+
+def of_attribute(name: str, attribute: Attribute) -> list[Mistake]:
+    """Mistakes of one attribute."""
+    key = f"attributes.{name}"
+    misplaced = list(_misplaced(key, attribute))
+    if misplaced:
+        return misplaced
+    found = of_hierarchy(f"{key}.hierarchy", attribute.hierarchy) if attribute.hierarchy else []
+    return [
+        *found,
+        *([] if found else _of_levels(key, attribute)),
+        *_of_information_loss(f"{key}.information loss", attribute.information_loss),
+        *_of_demands(key, attribute),
+    ]
+
+
+def against_columns(
+    definition: Definition, columns: Sequence[str], source_name: str, file: str = "definition"
+) -> Definition:
+    """The definition for a source of these columns: each of them has a role.
+
+    Columns that it does not name get the role `others`, in the order of the source, after those it
+    names. Attributes that the source lacks, and columns without a role, are mistakes.
+    """
+    found = [
+        Mistake(
+            f"attributes.{name}",
+            f"no column {name!r} in {source_name}{did_you_mean(name, columns)}",
+            f"its columns are {quoted(columns)}",
+        )
+        for name in definition.attributes
+        if name not in columns
+    ]
+    unnamed = [name for name in columns if name not in definition.attributes]
+    if unnamed and definition.others is None:
+        what = f"{quoted(unnamed)} of {source_name} has no role"
+        if len(unnamed) > 1:
+            what = f"{len(unnamed)} columns of {source_name} have no role: {quoted(unnamed)}"
+        remedy = "name them, or add `others: drop` or `others: keep`"
+        found.append(Mistake("attributes", what, remedy))
+    if found:
+        raise BadDefinition(file, found)
+    if not unnamed or definition.others is None:
+        return definition
+    others = dict.fromkeys(unnamed, Attribute(role=definition.others))
+    return definition.model_copy(update={"attributes": {**definition.attributes, **others}})
+
+
+def may_be_read(pattern: str, path: Path) -> bool:
+    """Whether a path is, or would be once it exists, among the files of a path or glob."""
+    wanted, candidate = Path(pattern).absolute(), path.absolute()
+    if "**" in pattern:
+        return fnmatch.fnmatch(str(candidate), str(wanted).replace("**/", "*"))
+    if glob.has_magic(pattern) and not wanted.exists():
+        return candidate.match(str(wanted))
+    return candidate.resolve() == wanted.resolve()
+
+
+def _of_suppression(suppression: float) -> Iterator[Mistake]:
+    if suppression < 0:
+        yield Mistake("suppression", "is below 0", "write for example `suppression: 5%`")
+    elif isinstance(suppression, float) and suppression > 1:
+        remedy = f"write `{suppression:g}%` for a share, or a whole number of records"
+        yield Mistake(
+            "suppression", f"{100 * suppression:.6g} % is over 100 % of the records", remedy
+        )
+
+
+def _of_name(key: str, name: str, known: Collection[str]) -> Iterator[Mistake]:
+    if name not in known:
+        yield Mistake(key, f"{name!r} is not known in this version", nearest(name, known))
+
+
+def _of_paths(definition: Definition) -> Iterator[Mistake]:
+    """No file that is written may be one that is read, or written twice."""
+    pattern, output = definition.source.path, definition.output
+    written = {"output": output.path if output else None, "report": definition.report}
+    for key, path in written.items():
+        if path is not None and may_be_read(pattern, path):
+            what = f"{str(path)!r} is a file of the source"
+            yield Mistake(key, what, "write to another file, so that the source stays as it is")
+    if output is not None and output.path == definition.report:
+        yield Mistake("report", "is the same file as the output", "give it a name of its own")
+
+
+def _misplaced(key: str, attribute: Attribute) -> Iterator[Mistake]:
+    """Keys that say nothing for the role of the attribute."""
+    given = attribute.model_dump(by_alias=True, exclude_defaults=True)
+    for name, roles in _ROLES_OF.items():
+        if name in given and attribute.role not in roles:
+            what = f"cannot stand at an attribute of role {attribute.role}"
+            remedy = f"remove it, or make the role {' or '.join(roles)}"
+            yield Mistake(f"{key}.{name}", what, remedy)
+
+
+def _of_levels(key: str, attribute: Attribute) -> Iterator[Mistake]:
+    """Limits above the hierarchy, and information losses that are not one for each level."""
+    known = heights(attribute.hierarchy) if attribute.hierarchy else None
+    if known is None:
+        return
+    least, greatest = known
+    if attribute.limit is not None and attribute.limit > greatest:
+        what = f"{attribute.limit} is above the hierarchy, whose top level is {greatest}"
+        yield Mistake(f"{key}.limit", what, f"write a level from 0 to {greatest}")
+    losses = attribute.information_loss
+    if losses is not None and not least + 1 <= len(losses) <= greatest + 1:
+        levels = f"{greatest + 1}" if least == greatest else f"{least + 1} or {greatest + 1}"
+        what = f"has {len(losses)} numbers for {levels} levels"
+        yield Mistake(f"{key}.information loss", what, "give one number for each level from 0 up")
+
+
+def _of_information_loss(key: str, losses: Sequence[float] | None) -> Iterator[Mistake]:
+    if losses is None:
+        return
+    if any(not 0 <= loss <= 1 for loss in losses):
+        yield Mistake(key, "has a number outside 0 to 1", "give numbers from 0 to 1")
+    if any(later < loss for loss, later in pairwise(losses)):
+        remedy = "give numbers that never fall from level to level, as in [0, 0.3, 1]"
+        yield Mistake(key, "falls from one level to the next", remedy)
+
+
+def _of_demands(key: str, attribute: Attribute) -> Iterator[Mistake]:
+    if attribute.role != "sensitive":
+        return
+    diversity, closeness = attribute.diversity, attribute.closeness
+    demands = list(demands_on(key.removeprefix("attributes."), attribute))
+    if not demands and diversity is None:
+        remedy = "add `diversity: {distinct: 3}` or `closeness: {t: 0.2}`, or make it keep"
+        yield Mistake(key, "is sensitive, but nothing is demanded of it", remedy)
+    if diversity is not None:
+        yield from _of_diversity(f"{key}.diversity", diversity)
+    yield from _of_models(demand for demand in demands if ".privacy." in demand.key)
+    if closeness and closeness.distance == "hierarchical" and attribute.hierarchy is None:
+        what = "hierarchical distance needs a hierarchy"
+        remedy = "add `hierarchy:` to the attribute, or use another distance"
+        yield Mistake(f"{key}.closeness.distance", what, remedy)
+
+
+def _of_models(demands: Iterable[Demand]) -> Iterator[Mistake]:
+    """Models of plug-ins that are not installed, or do not take their parameters."""
+    for demand in demands:
+        try:
+            demand.make()
+        except MissingExtra as error:
+            yield Mistake(demand.key, error.what, error.hint)
+        except ValueError as error:
+            yield Mistake(demand.key, str(error), "see the documentation of the model")
+
+
+def _of_loss(definition: Definition) -> Iterator[Mistake]:
+    """A loss that is not installed, or for which an aggregate or priorities mean nothing."""
+    choice = definition.loss
+    try:
+        loss = loss_of(definition)
+    except MissingExtra:
+        yield from _of_name("loss", choice.name, plugins.names("loss"))
+        return
+    except ValueError as error:
+        yield Mistake("loss.parameters", str(error), "see the documentation of the loss")
+        return
+    if choice.aggregate != "mean" and not isinstance(loss, CellLoss):
+        what = f"{choice.name} is no loss of cells, so there is nothing to aggregate"
+        yield Mistake("loss.aggregate", what, "remove it")
+    if isinstance(loss, ClassLoss):
+        for name, attribute in definition.attributes.items():
+            if attribute.priority is not None:
+                what = f"{choice.name} looks at classes, not at attributes: no priority can count"
+                remedy = "remove it, or choose a loss of cells or levels, such as iyengar"
+                yield Mistake(f"attributes.{name}.priority", what, remedy)
+
+
+def _of_diversity(key: str, diversity: Diversity) -> Iterator[Mistake]:
+    kinds = list(diversity.model_dump(exclude_none=True))
+    if len(kinds) != 1:
+        what = f"has several kinds: {', '.join(kinds)}" if kinds else "names no kind"
+        remedy = "write one of `distinct: 3`, `entropy: 3` and `recursive: {c: 4, l: 3}`"
+        yield Mistake(key, what, remedy)

@@ -1,0 +1,81 @@
+"""From a definition to its privacy models and its loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from shoal.plugins import find
+from shoal.privacy.k_anonymity import KAnonymity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shoal.definition.model import Attribute, Definition
+    from shoal.loss.base import Loss
+    from shoal.privacy.base import PrivacyModel
+
+
+@dataclass(frozen=True)
+class Demand:
+    """One demand of a definition: its key, the name of the model, and its parameters."""
+
+    key: str
+    model: str
+    parameters: Mapping[str, Any]
+
+    def make(self) -> PrivacyModel:
+        """The model; ValueError when it does not take these parameters."""
+        try:
+            return cast("PrivacyModel", find("privacy", self.model)(**self.parameters))
+        except TypeError as error:
+            raise ValueError(f"{self.model} does not take these parameters ({error})") from None
+
+
+def demands_of(definition: Definition) -> Iterator[Demand]:
+    """Every demand beyond k: of the whole table, then of each sensitive attribute in order."""
+    for model, parameters in definition.privacy.items():
+        yield Demand(f"privacy.{model}", model, parameters)
+    for name in definition.sensitive:
+        yield from demands_on(name, definition.attributes[name])
+
+
+def demands_on(name: str, attribute: Attribute) -> Iterator[Demand]:
+    """The demands on one attribute."""
+    key = f"attributes.{name}"
+
+    def demand(at: str, model: str, **parameters: object) -> Demand:
+        return Demand(f"{key}.{at}", model, {"attribute": name, **parameters})
+
+    if (diversity := attribute.diversity) is not None:
+        if diversity.distinct is not None:
+            yield demand("diversity", "distinct-diversity", l=diversity.distinct)
+        if diversity.entropy is not None:
+            yield demand("diversity", "entropy-diversity", l=diversity.entropy)
+        if (recursive := diversity.recursive) is not None:
+            yield demand("diversity", "recursive-diversity", c=recursive.c, l=recursive.l)
+    if (closeness := attribute.closeness) is not None:
+        yield demand("closeness", "t-closeness", t=closeness.t, distance=closeness.distance)
+    if attribute.alpha is not None:
+        yield demand("alpha", "alpha-anonymity", alpha=attribute.alpha)
+    if (likeness := attribute.likeness) is not None:
+        yield demand("likeness", "beta-likeness", beta=likeness.beta, enhanced=likeness.enhanced)
+    if attribute.disclosure is not None:
+        yield demand("disclosure", "delta-disclosure", delta=attribute.disclosure)
+    for model, parameters in attribute.privacy.items():
+        yield Demand(f"{key}.privacy.{model}", model, {"attribute": name, **parameters})
+
+
+def models_of(definition: Definition) -> tuple[PrivacyModel, ...]:
+    """k-anonymity first, then the other demands in the order of the definition."""
+    return (KAnonymity(definition.k), *(demand.make() for demand in demands_of(definition)))
+
+
+def loss_of(definition: Definition) -> Loss:
+    """The loss to minimise; ValueError when it does not take the parameters."""
+    choice = definition.loss
+    try:
+        return cast("Loss", find("loss", choice.name)(**choice.parameters))
+    except TypeError as error:
+        raise ValueError(f"{choice.name} does not take these parameters ({error})") from None

@@ -1,0 +1,239 @@
+"""A first definition for a table, guessed from the names of its columns and their counts.
+
+The guesses err on the side of protection: what may name a person is an identifier, what others may
+know is a quasi-identifier. No value of the data is written; every guess comes with its reason.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TypeAlias
+
+from shoal.definition.check_hierarchy import heights
+from shoal.definition.model import Attribute, Dates, Diversity, Hierarchy, Intervals, Role, Suppress
+from shoal.definition.write import WIDTH, attribute_mapping, yaml_lines
+
+Propose: TypeAlias = Callable[[Sequence[str]], Hierarchy | None]
+
+MISSING_TOKENS = ("?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "unknown", "-")
+"""Texts that usually mean that a value is missing."""
+MOST_NODES = 20_000
+"""How large a lattice the first run should search."""
+FEW = 50
+"""Up to so many distinct values a column is a category, not a measurement."""
+
+_CERTAIN_IDENTIFIERS = frozenset(
+    "email mail phone telephone mobile fax ssn passport iban mrn nhs username login".split()
+)
+_LIKELY_IDENTIFIERS = frozenset(
+    "name surname firstname lastname fullname id uuid guid key number no nr account address "
+    "street licence license patient person customer".split()
+)
+_SENSITIVE = frozenset(
+    "diagnosis disease icd condition illness hiv cancer income salary wage wages debt credit drug "
+    "medication treatment therapy crime conviction politics party orientation".split()
+)
+_KNOWN_TO_OTHERS = frozenset(
+    "age birth birthday birthdate born dob sex gender zip zipcode postcode postal plz city town "
+    "county state region province district country nationality native race ethnicity religion "
+    "language marital married education degree school occupation job profession workclass employer "
+    "date admission admitted discharge visit year height weight children household".split()
+)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A column as it is counted: its distinct values, its records, and those without a value."""
+
+    name: str
+    values: tuple[str, ...]
+    records: int
+    missing: int
+
+    @property
+    def share(self) -> float:
+        """The distinct values as a share of the records that have one."""
+        return len(self.values) / max(1, self.records - self.missing)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of the name: `PatientID` and `patient_id` are both patient and id."""
+        parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", self.name)
+        return frozenset(part.lower() for part in parts) | {self.name.lower()}
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column may be, and why."""
+
+    profile: Profile
+    attribute: Attribute
+    reason: str
+    by_name: bool = False
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What the definition says besides its attributes, in the spelling of the file."""
+
+    source: str
+    output: str
+    k: int
+    missing: tuple[str, ...]
+
+
+def missing_tokens(counts: Mapping[str, Mapping[str | None, int]]) -> tuple[str, ...]:
+    """The usual texts for missing values that stand in some column."""
+    return tuple(t for t in MISSING_TOKENS if any(t in counted for counted in counts.values()))
+
+
+def profile(name: str, counted: Mapping[str | None, int], missing: Collection[str]) -> Profile:
+    """A column from the records that have each of its values, with these texts as missing."""
+    values = tuple(sorted(v for v in counted if v is not None and v not in missing))
+    records = sum(counted.values())
+    return Profile(name, values, records, records - sum(counted[value] for value in values))
+
+
+def guess_all(profiles: Sequence[Profile], propose: Propose, judged: bool) -> list[Guess]:
+    """A guess for every column: at least one quasi-identifier, and not too many to search.
+
+    `judged` says whether demands on sensitive values can be met and verified.
+    """
+    guesses = [guess(profile, propose(profile.values), judged) for profile in profiles]
+    if not any(found.attribute.role == "quasi-identifier" for found in guesses):
+        guesses = _with_one_quasi_identifier(guesses, propose)
+    return _searchable(guesses)
+
+
+def guess(profile: Profile, hierarchy: Hierarchy | None, judged: bool) -> Guess:
+    """What one column may be, given the hierarchy that fits its values."""
+    role, reason, by_name = _role(profile, hierarchy)
+    if role == "quasi-identifier":
+        attribute = Attribute(role=role, hierarchy=hierarchy or Suppress())
+    elif role == "sensitive" and judged:
+        distinct = 3 if len(profile.values) >= 10 else 2
+        attribute = Attribute(role=role, diversity=Diversity(distinct=distinct))
+    elif role == "sensitive":
+        reason += " It is protected by k alone."
+        attribute = Attribute(role="keep")
+    else:
+        attribute = Attribute(role=role)
+    return Guess(profile, attribute, reason, by_name)
+
+
+def _role(profile: Profile, hierarchy: Hierarchy | None) -> tuple[Role, str, bool]:
+    """The role, its reason, and whether the name of the column decided; the first rule wins."""
+    words, distinct = profile.words, len(profile.values)
+    if distinct == 0:
+        return "drop", "It has no values.", False
+    if words & _CERTAIN_IDENTIFIERS or (words & _LIKELY_IDENTIFIERS and profile.share >= 0.1):
+        return "identifier", "The name sounds like something that names a person.", True
+    if _is_prose(profile):
+        return "drop", "Long texts may tell anything about a person.", False
+    if words & _SENSITIVE and distinct > 1:
+        return "sensitive", "The name sounds like something a person would not want known.", True
+    if words & _KNOWN_TO_OTHERS:
+        return "quasi-identifier", "The name sounds like something that others may know.", True
+    if _is_measured(profile, hierarchy):
+        return "keep", "Numbers that look measured; others will hardly know them.", False
+    if profile.share >= 0.9 and profile.records >= 20 and not isinstance(hierarchy, Dates):
+        return "identifier", "Nearly every record has a value of its own.", False
+    if distinct == 1 and profile.missing == 0:
+        return "keep", "It is the same in every record.", False
+    if isinstance(hierarchy, Dates):
+        return "quasi-identifier", "Others may know dates.", False
+    if isinstance(hierarchy, Intervals) and distinct > FEW:
+        return "keep", "Many different numbers; others will hardly know them.", False
+    if distinct <= FEW:
+        return "quasi-identifier", "A category with few values, which others may know.", False
+    return "quasi-identifier", "Many records share a value, and others may know it.", False
+
+
+def _is_prose(profile: Profile) -> bool:
+    """Whether the values are mostly of their own and long: five words or more, 40 characters."""
+    values = profile.values
+    words = sum(value.count(" ") + 1 for value in values) / len(values)
+    length = sum(map(len, values)) / len(values)
+    return profile.share > 0.5 and words >= 5 and length >= 40
+
+
+def _is_measured(profile: Profile, hierarchy: Hierarchy | None) -> bool:
+    """Whether the values are numbers and most have decimals."""
+    decimals = sum(bool(re.search(r"\.\d*[1-9]", value)) for value in profile.values)
+    return isinstance(hierarchy, Intervals) and decimals > len(profile.values) / 2
+
+
+def _with_one_quasi_identifier(guesses: Sequence[Guess], propose: Propose) -> list[Guess]:
+    """The column with the fewest values becomes the quasi-identifier, identifiers if they must."""
+    chosen = min(
+        guesses,
+        key=lambda found: (found.attribute.role == "identifier", len(found.profile.values) or FEW),
+    )
+    hierarchy = propose(chosen.profile.values) or Suppress()
+    attribute = Attribute(role="quasi-identifier", hierarchy=hierarchy)
+    reason = (
+        "No column looks like a quasi-identifier, and one is needed; choose another if you can."
+    )
+    promoted = replace(chosen, attribute=attribute, reason=reason)
+    return [promoted if found is chosen else found for found in guesses]
+
+
+def _searchable(guesses: Sequence[Guess]) -> list[Guess]:
+    """Drop quasi-identifiers, those guessed by their name last, until the lattice is searchable."""
+    chosen: set[str] = set()
+    sizes: list[int] = []
+    for found in sorted(guesses, key=lambda found: not found.by_name):
+        hierarchy = found.attribute.hierarchy
+        if hierarchy is not None:
+            levels = (heights(hierarchy) or (1, 1))[1] + 1
+            if not sizes or prod(sizes) * levels <= MOST_NODES:
+                sizes.append(levels)
+                chosen.add(found.profile.name)
+    reason = "It may be a quasi-identifier, but with all of them the first search would be long."
+    return [
+        found
+        if found.attribute.hierarchy is None or found.profile.name in chosen
+        else replace(found, attribute=Attribute(role="drop"), reason=reason)
+        for found in guesses
+    ]
+
+
+def write_draft(draft: Draft, guesses: Sequence[Guess]) -> str:
+    """The definition as commented YAML."""
+    return "".join(f"{line}\n" for line in _lines(draft, guesses))
+
+
+def _lines(draft: Draft, guesses: Sequence[Guess]) -> Iterator[str]:
+    yield "# A definition to start from. The roles below are guesses: look at each of them."
+    yield "# Relative paths are relative to this file."
+    yield from yaml_lines("source", draft.source)
+    yield from yaml_lines("output", draft.output)
+    yield ""
+    yield "# Every released record shares its quasi-identifiers with at least k - 1 others."
+    yield from yaml_lines("k", draft.k)
+    yield "# At most so many records may be left out: a share, or a whole number of records."
+    yield "suppression: 5%"
+    yield "# Empty values are missing; so are the texts listed here."
+    yield from yaml_lines("missing", {"values": list(draft.missing)})
+    yield "# The search may end sooner with a proof, or later if you give it more time."
+    yield "search: {time limit: 5 min}"
+    yield ""
+    yield "# Roles:"
+    yield "#   identifier        names a person; never released"
+    yield "#   quasi-identifier  others may know it; generalized along its hierarchy"
+    yield "#   sensitive         needs a demand, such as diversity: {distinct: 3}"
+    yield "#   keep, drop        released unchanged, left out"
+    yield "# Hierarchies: suppress, {mask: 5}, {intervals: [5, 10]}, {cuts: [18, 65]},"
+    yield "#   {date: [month, year]}, {groups: [5, 10]}, {tree: {...}}, or a CSV file."
+    yield "# `limit: 2` beside a hierarchy allows no level above 2; `priority` weighs attributes."
+    yield "attributes:"
+    for found in guesses:
+        profile = found.profile
+        counts = f"{len(profile.values):,} distinct values, {profile.missing:,} missing."
+        for line in textwrap.wrap(f"{counts} {found.reason}", WIDTH - 4):
+            yield f"  # {line}"
+        yield from yaml_lines(profile.name, attribute_mapping(found.attribute), "  ")

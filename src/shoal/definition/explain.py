@@ -1,0 +1,178 @@
+"""What is wrong with a value of a definition, in our own words and with an example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from shoal.definition.model import (
+    HIERARCHY_KEYS,
+    ROLES,
+    Attribute,
+    Closeness,
+    Definition,
+    Diversity,
+    Files,
+    Likeness,
+    LossChoice,
+    Missing,
+    OutputFile,
+    Part,
+    Recursive,
+    Search,
+    Suppress,
+)
+from shoal.definition.parse import dotted
+from shoal.definition.scalars import Wrong, nearest, shown
+from shoal.errors import Mistake
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+EXAMPLES: Mapping[str, str] = {
+    "source": "source: patients.csv",
+    "output": "output: release.csv",
+    "report": "report: release.html",
+    "k": "k: 5",
+    "suppression": "suppression: 5%",
+    "suppressed": "suppressed: drop",
+    "missing": 'missing: {match: extended, values: ["NA", "?"]}',
+    "values": 'values: ["NA", "?"]',
+    "loss": "loss: iyengar",
+    "search": "search: {strategy: exhaustive, time limit: 60 s}",
+    "time limit": "time limit: 60 s",
+    "attributes": "attributes: {age: quasi-identifier, name: identifier}",
+    "others": "others: drop",
+    "role": "role: quasi-identifier",
+    "limit": "limit: 3",
+    "priority": "priority: 0.8",
+    "information loss": "information loss: [0, 0.3, 0.7, 1]",
+    "diversity": "diversity: {distinct: 3}",
+    "distinct": "distinct: 3",
+    "entropy": "entropy: 3",
+    "recursive": "recursive: {c: 4, l: 3}",
+    "closeness": "closeness: {t: 0.2, distance: ordered}",
+    "alpha": "alpha: 0.5",
+    "likeness": "likeness: {beta: 1, enhanced: true}",
+    "beta": "beta: 1",
+    "enhanced": "enhanced: true",
+    "disclosure": "disclosure: 1.5",
+    "privacy": "privacy: {my-model: {l: 3}}",
+    "aggregate": "aggregate: geometric",
+    "parameters": "parameters: {weight: 2}",
+    "sensitive": "sensitive: value",
+    "mask": "mask: 5",
+    "intervals": "intervals: [5, 10, 20]",
+    "cuts": "cuts: [[18, 30, 65], [18, 65]]",
+    "date": "date: [month, year]",
+    "groups": "groups: [5, 10]",
+    "tree": "tree: {north: [Oslo, Turku], south: [Rome]}",
+    "t": "t: 0.2",
+    "c": "c: 4",
+    "l": "l: 3",
+    "gap": "gap: 0.01",
+    "threads": "threads: 2",
+    "header": "header: true",
+    "path": "path: patients.csv",
+}
+
+_PLACES: Mapping[tuple[str, ...], type[Part]] = {
+    (): Definition,
+    ("source",): Files,
+    ("output",): OutputFile,
+    ("missing",): Missing,
+    ("loss",): LossChoice,
+    ("search",): Search,
+    ("attributes", "*"): Attribute,
+    ("attributes", "*", "diversity"): Diversity,
+    ("attributes", "*", "diversity", "recursive"): Recursive,
+    ("attributes", "*", "closeness"): Closeness,
+    ("attributes", "*", "likeness"): Likeness,
+}
+
+_EXPECTED: Mapping[str, str] = {
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number of this size",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "string_type": "a text",
+    "path_type": "a path",
+    "tuple_type": "a list",
+    "mapping_type": "a mapping",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+
+_BOUNDS: Mapping[str, tuple[str, str]] = {
+    "greater_than_equal": ("ge", "must be at least"),
+    "greater_than": ("gt", "must be above"),
+    "less_than_equal": ("le", "must be at most"),
+    "less_than": ("lt", "must be below"),
+}
+
+
+def place_of(error: ErrorDetails) -> tuple[str | int, ...]:
+    """Where the error is, in the keys of the file.
+
+    Under `hierarchy` the location names the kind before the keys, which the file does not.
+    """
+    where = error["loc"]
+    if len(where) > 3 and where[0] == "attributes" and where[2] == "hierarchy":
+        return (*where[:3], *where[4:])
+    return where
+
+
+def explain(error: ErrorDetails) -> Mistake:
+    """The error of the model as a mistake with its remedy."""
+    place = place_of(error)
+    key, kind, value = dotted(place), error["type"], error["input"]
+    name = str(place[-1]) if place else ""
+    context: Mapping[str, Any] = error.get("ctx", {})
+    if isinstance(wrong := context.get("error"), Wrong):
+        return Mistake(key, wrong.what, wrong.remedy)
+    if kind == "extra_forbidden":
+        return Mistake(key, "is no known key", nearest(name, _known_keys(error["loc"])))
+    if kind == "missing":
+        return Mistake(key, "is missing", _for_example(place))
+    if kind == "literal_error":
+        return _no_such_choice(key, name, shown(value), str(value), context)
+    if kind in _BOUNDS:
+        bound, words = _BOUNDS[kind]
+        what = f"is {shown(value).strip(chr(39))}, but {words} {context[bound]:g}"
+        return Mistake(key, what, _for_example(place))
+    expected = _EXPECTED.get(kind, "something that can stand here")
+    return Mistake(key, f"{shown(value)} is not {expected}", _for_example(place))
+
+
+def _no_such_choice(
+    key: str, name: str, value: str, word: str, context: Mapping[str, Any]
+) -> Mistake:
+    """A word that is none of the few that may stand there."""
+    if name == "role":
+        return Mistake(key, f"unknown role {value}", nearest(word, ROLES))
+    choices = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
+    return Mistake(key, f"{value} is not possible here", nearest(word, choices))
+
+
+def _known_keys(where: tuple[str | int, ...]) -> list[str]:
+    """The keys of the part that holds this place."""
+    holder = tuple(map(str, where[:-1]))
+    if len(holder) == 4 and holder[2] == "hierarchy":
+        part = HIERARCHY_KEYS.get(holder[3], Suppress)
+    else:
+        part = _PLACES[(*holder[:1], *("*" for _ in holder[1:2]), *holder[2:])]
+    return [field.alias or name for name, field in part.model_fields.items()]
+
+
+def _for_example(place: tuple[str | int, ...]) -> str:
+    """An example of the innermost key that has one."""
+    for key in reversed(place):
+        if key in EXAMPLES:
+            return f"write for example `{EXAMPLES[str(key)]}`"
+    return "see the reference of the definition file"

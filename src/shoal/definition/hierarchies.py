@@ -1,0 +1,202 @@
+"""How a hierarchy is defined: one small part per kind, told apart by its first key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
+
+from shoal.definition.scalars import (
+    Delimiter,
+    FilePath,
+    Part,
+    Wrong,
+    listed,
+    nearest,
+    shown,
+    text_of,
+)
+
+LONGEST_MASK = 1000
+"""More characters than any code has; `mask: 100000` is a slip, not a wish for as many levels."""
+
+
+class Csv(Part):
+    """A hierarchy in a file: one row per value, `value;level 1;...;top`, no header."""
+
+    path: FilePath
+    delimiter: Delimiter = ";"
+
+
+class Suppress(Part):
+    """The value, then `*`."""
+
+
+class Mask(Part):
+    """Characters replaced by `*`, one more at each level or as many as `mask` lists."""
+
+    mask: tuple[int, ...]
+    side: Literal["left", "right"] = Field(default="right", alias="from")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count_means_steps(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and re.fullmatch(r"[0-9]+", str(data.get("mask"))):
+            count = int(data["mask"])
+            if count > LONGEST_MASK:
+                raise Wrong(
+                    f"mask {count} is longer than any code",
+                    f"give at most {LONGEST_MASK} characters",
+                )
+            data = {**data, "mask": tuple(range(1, count + 1))}
+        return data
+
+
+class Intervals(Part):
+    """Numbers in intervals of equal width, one width per level.
+
+    Interval `i` of width `w` is `[origin + i*w, origin + (i+1)*w)`. Values below `bottom` share one
+    interval, values from `top` up another.
+    """
+
+    widths: Annotated[tuple[float, ...], BeforeValidator(listed)] = Field(alias="intervals")
+    origin: float = 0.0
+    bottom: float | None = None
+    top: float | None = None
+
+
+class Cuts(Part):
+    """Numbers between cut points, one list of points per level, both ends open."""
+
+    cuts: tuple[tuple[float, ...], ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_level(cls, data: Any) -> Any:
+        """A plain list of points is a single level."""
+        cuts = data.get("cuts") if isinstance(data, Mapping) else None
+        if isinstance(cuts, list | tuple) and cuts and not any(map(_is_list, cuts)):
+            data = {**data, "cuts": (cuts,)}
+        return data
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | tuple)
+
+
+DateUnit: TypeAlias = Literal["day", "week", "month", "quarter", "year", "decade", "century"]
+
+
+class Dates(Part):
+    """Dates coarsened to the listed units; `format` as in strftime, ISO dates by default."""
+
+    units: Annotated[tuple[DateUnit, ...], BeforeValidator(listed)] = Field(alias="date")
+    format: str | None = None
+
+
+class Groups(Part):
+    """Sorted values in runs of so many neighbours, one size per level."""
+
+    sizes: Annotated[tuple[int, ...], BeforeValidator(listed)] = Field(alias="groups")
+    order: Literal["auto", "text", "number"] = "auto"
+
+
+class Taxonomy(Part):
+    """A value generalization tree; its leaves are the values, lists hold leaves.
+
+    Every label and leaf is text; a label with None under it is itself a leaf.
+    """
+
+    tree: Mapping[str, Any]
+
+    @field_validator("tree", mode="before")
+    @classmethod
+    def _labels_are_text(cls, tree: Any) -> Any:
+        return _textual(tree) if isinstance(tree, Mapping) else tree
+
+
+def _textual(node: object) -> object:
+    """The tree below a label with every scalar as text, and nothing as None."""
+    if isinstance(node, Mapping):
+        return {_label(label): _textual(child) for label, child in node.items()} or None
+    if isinstance(node, list | tuple):
+        return tuple(
+            _textual(child) if isinstance(child, Mapping | list | tuple) else _label(child)
+            for child in node
+        )
+    return None if node is None or node == "" else _label(node)
+
+
+def _label(value: object) -> str:
+    label = text_of(value)
+    if label == "":
+        raise Wrong("a label of the tree is empty", "give each leaf and each label a text")
+    return label
+
+
+Hierarchy: TypeAlias = Csv | Suppress | Mask | Intervals | Cuts | Dates | Groups | Taxonomy
+
+HIERARCHY_KEYS: Mapping[str, type[Part]] = {
+    "path": Csv,
+    "mask": Mask,
+    "intervals": Intervals,
+    "cuts": Cuts,
+    "date": Dates,
+    "groups": Groups,
+    "tree": Taxonomy,
+}
+SUPPRESS = "suppress"
+KIND_EXAMPLES = (
+    "`suppress`, a file such as `country.csv`, `{mask: 5}`, `{intervals: [5, 10]}`, "
+    "`{cuts: [18, 65]}`, `{date: [month, year]}`, `{groups: [5, 10]}` or `{tree: {...}}`"
+)
+
+
+def _long_form(value: object) -> object:
+    """`suppress` and a file name become mappings; anything whose kind is not clear is refused."""
+    if isinstance(value, str):
+        if value == SUPPRESS:
+            return {SUPPRESS: None}
+        if re.search(r"[./\\]", value):
+            return {"path": value}
+        raise Wrong(
+            f"unknown hierarchy {shown(value)}",
+            nearest(value, (SUPPRESS, *HIERARCHY_KEYS), otherwise=f"write {KIND_EXAMPLES}"),
+        )
+    if isinstance(value, Mapping):
+        kinds = [key for key in value if key in HIERARCHY_KEYS]
+        if len(kinds) == 1 or value == {SUPPRESS: None}:
+            return value
+        if kinds:
+            raise Wrong(f"several kinds at once: {', '.join(kinds)}", "keep one of them")
+        first = str(next(iter(value), ""))
+        remedy = nearest(first, HIERARCHY_KEYS, otherwise=f"write {KIND_EXAMPLES}")
+        raise Wrong(f"{shown(first)} is no kind of hierarchy", remedy)
+    if isinstance(value, Part):
+        return value
+    raise Wrong(f"{shown(value)} is not a hierarchy", f"write {KIND_EXAMPLES}")
+
+
+def kind_of(value: object) -> str:
+    """The key that tells the kind: of a part, or of a mapping in its long form."""
+    if isinstance(value, Part):
+        return next((k for k, part in HIERARCHY_KEYS.items() if type(value) is part), SUPPRESS)
+    found = value if isinstance(value, Mapping) else {}
+    return next((key for key in HIERARCHY_KEYS if key in found), SUPPRESS)
+
+
+HierarchyChoice: TypeAlias = Annotated[
+    Annotated[Csv, Tag("path")]
+    | Annotated[Suppress, Tag(SUPPRESS)]
+    | Annotated[Mask, Tag("mask")]
+    | Annotated[Intervals, Tag("intervals")]
+    | Annotated[Cuts, Tag("cuts")]
+    | Annotated[Dates, Tag("date")]
+    | Annotated[Groups, Tag("groups")]
+    | Annotated[Taxonomy, Tag("tree")],
+    Discriminator(kind_of),
+    BeforeValidator(_long_form),
+]
+"""A hierarchy as the file spells it, short forms included."""

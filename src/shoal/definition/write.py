@@ -1,0 +1,125 @@
+"""A definition as a mapping with the keys of the file, and as YAML that reads back the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from shoal.definition.model import Attribute, Csv, Definition, Hierarchy, Mask, Suppress
+
+WIDTH = 100
+
+_PLAIN = re.compile(r"[^\W\d][\w./-]*( [\w./-]+)*|[0-9]+(\.[0-9]+)?( ?%| s)")
+"""Text that stands without quotes in every YAML reader, unless it is one of these words."""
+_WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
+
+
+def to_mapping(definition: Definition) -> dict[str, Any]:
+    """The definition in the keys of its file, defaults left out, short forms where there are any.
+
+    `from_mapping` makes an equal definition of it. Paths stay as they are: they are relative to the
+    folder that the program runs in.
+    """
+    found: dict[str, Any] = _plain(definition.model_dump(by_alias=True, exclude_defaults=True))
+    found["source"] = _short(found["source"], "path")
+    for key, short in (("output", "path"), ("missing", "match"), ("loss", "name")):
+        if key in found:
+            found[key] = _short(found[key], short)
+    if isinstance(definition.suppression, float) and "suppression" in found:
+        found["suppression"] = f"{_decimal(Decimal(repr(definition.suppression)) * 100)}%"
+    if definition.search.time_limit is not None:
+        found["search"]["time limit"] = f"{_decimal(Decimal(repr(definition.search.time_limit)))} s"
+    found["attributes"] = {
+        name: attribute_mapping(attribute) for name, attribute in definition.attributes.items()
+    }
+    return found
+
+
+def attribute_mapping(attribute: Attribute) -> dict[str, Any] | str:
+    """One attribute in the keys of the file; a bare role where there is nothing else."""
+    found: dict[str, Any] = _plain(attribute.model_dump(by_alias=True, exclude_defaults=True))
+    if attribute.hierarchy is not None:
+        found["hierarchy"] = _hierarchy(attribute.hierarchy)
+    return found["role"] if found.keys() == {"role"} else found
+
+
+def to_yaml(definition: Definition) -> str:
+    """The definition as YAML, one line for each key and attribute as far as they fit."""
+    mapping = to_mapping(definition)
+    return "".join(f"{line}\n" for key in mapping for line in yaml_lines(key, mapping[key]))
+
+
+def yaml_lines(key: str, value: object, indent: str = "") -> Iterator[str]:
+    """A key and its value: on one line where it fits, else a line for each key inside it.
+
+    The attributes always have a line each, since that is what people edit.
+    """
+    line = f"{indent}{_inline(key)}: {_inline(value)}"
+    whole = len(line) <= WIDTH and not (key == "attributes" and not indent)
+    if whole or not isinstance(value, Mapping) or not value:
+        yield line
+    else:
+        yield f"{indent}{_inline(key)}:"
+        for inner, below in value.items():
+            yield from yaml_lines(inner, below, f"{indent}  ")
+
+
+def _hierarchy(hierarchy: Hierarchy) -> Any:
+    if isinstance(hierarchy, Suppress):
+        return "suppress"
+    found = _plain(hierarchy.model_dump(by_alias=True, exclude_defaults=True))
+    if isinstance(hierarchy, Mask) and hierarchy.mask == tuple(range(1, len(hierarchy.mask) + 1)):
+        found["mask"] = len(hierarchy.mask)
+    if isinstance(hierarchy, Csv) and re.search(r"[./\\]", found["path"]):
+        return _short(found, "path")
+    return found
+
+
+def _short(mapping: dict[str, Any], key: str) -> Any:
+    """The value of the key alone, where the mapping says nothing else."""
+    return mapping[key] if mapping.keys() == {key} else mapping
+
+
+def _plain(value: Any) -> Any:
+    """Mappings, lists, numbers and text only: what YAML and JSON can hold."""
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return str(value) if isinstance(value, Path) else value
+
+
+def _decimal(number: Decimal) -> str:
+    """A number without exponent and without needless zeros."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _inline(value: object) -> str:
+    """A value on one line of YAML; text is quoted wherever a reader might take it for more."""
+    if isinstance(value, Mapping):
+        inner = (f"{_inline(key)}: {_inline(below)}" for key, below in value.items())
+        return f"{{{', '.join(inner)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inline, value))}]"
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(value)
+    if not isinstance(value, str) or (_PLAIN.fullmatch(text) and text.lower() not in _WORDS):
+        return text
+    return _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    """The text in double quotes, with everything escaped that could not stand there."""
+    width = 12 * len(text) + 10
+    return str(yaml.safe_dump(text, default_style='"', allow_unicode=True, width=width)).strip()
