@@ -1,0 +1,263 @@
+"""Files as sources: CSV, Parquet and JSON, alone or several by a glob, packed or not."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from shoal.engines import csv_rows, json_shape
+from shoal.engines.csv_dialect import Dialect, sniff
+from shoal.engines.duck import Session, explained, literal
+from shoal.engines.relation import Relation, check_names
+from shoal.engines.table import TableSource
+from shoal.errors import BadData, did_you_mean, quoted
+
+if TYPE_CHECKING:
+    from shoal.engines.base import FileOptions
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+}
+PACKED = {".gz": "gzip", ".zst": "zstd"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file: SQL that reads it, the names of its columns, and its dialect if it is CSV."""
+
+    path: Path
+    reads: str
+    names: tuple[str, ...]
+    dialect: Dialect | None = None
+
+
+def open_files(
+    options: FileOptions,
+    expect: Collection[str] = (),
+    *,
+    name: str | None = None,
+    memory_limit: int | None = None,
+    threads: int | None = None,
+) -> TableSource:
+    """Open the files of a path or glob as one table.
+
+    `expect` are column names the caller hopes for; they help to tell a header from a record. The
+    table is called `name` in messages, by its path if none is given.
+    """
+    paths = matching(options.path)
+    session = Session(memory_limit, threads)
+    try:
+        parts = [_part(session, path, options, expect, i) for i, path in enumerate(paths)]
+        relation = _union(session, name or options.path, parts)
+    except duckdb.Error as error:
+        session.close()
+        raise _diagnosed(error, ()) or explained(error, options.path) from None
+    except BaseException:
+        session.close()
+        raise
+    return TableSource(session, relation, paths, lambda error: _diagnosed(error, parts))
+
+
+def matching(pattern: str) -> list[Path]:
+    """The files of a path or glob, sorted; errors that say what stands there instead."""
+    exact = Path(pattern).expanduser()
+    if exact.is_dir():
+        raise BadData(
+            f"{pattern} is a folder, not a file",
+            code="source-is-a-folder",
+            hint=f"Name a file in it, or several by a glob such as {Path(pattern) / '*.csv'}.",
+        )
+    if exact.exists():
+        found = [exact]
+    else:
+        names = glob.iglob(str(exact), recursive=True)  # noqa: PTH207 Path.glob: relative only
+        found = sorted(path for path in map(Path, names) if path.is_file())
+    if not found:
+        raise _nothing_there(pattern, exact)
+    for path in found:
+        _check_readable(path)
+    return found
+
+
+def _nothing_there(pattern: str, exact: Path) -> BadData:
+    if glob.has_magic(pattern):
+        return BadData(
+            f"no file matches {pattern}",
+            code="no-files",
+            hint="See that the folder and the ending are right; ** looks in folders below too.",
+        )
+    if not exact.parent.is_dir():
+        return BadData(
+            f"no folder {exact.parent} (for {exact.name})",
+            code="no-file",
+            hint="Relative paths are relative to the definition file.",
+        )
+    neighbours = [path.name for path in exact.parent.iterdir() if path.is_file()]
+    return BadData(
+        f"no file {pattern}{did_you_mean(exact.name, neighbours)}",
+        code="no-file",
+        hint="Relative paths are relative to the definition file.",
+    )
+
+
+def _check_readable(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except OSError as error:
+        raise BadData(
+            f"{path} cannot be read ({error.strerror})",
+            code="file-not-readable",
+            hint="Change its permissions, or choose another file.",
+        ) from None
+    if empty:
+        raise BadData(f"{path} is empty", code="empty-file", hint="See that it is the right file.")
+
+
+def _format(path: Path, stated: str | None) -> tuple[str, str]:
+    """The format and the packing of a file."""
+    packing = PACKED.get(path.suffix.lower(), "none")
+    ending = path.with_suffix("").suffix if packing != "none" else path.suffix
+    kind = stated or FORMATS.get(ending.lower())
+    if kind is None:
+        raise BadData(
+            f"the ending of {path} says no format that can be read",
+            code="unknown-format",
+            hint=f"Known endings are {quoted(FORMATS)}; or state it:"
+            f" source: {{path: {path}, format: csv}}",
+        )
+    return kind, packing
+
+
+def _part(
+    session: Session, path: Path, options: FileOptions, expect: Collection[str], number: int
+) -> Part:
+    kind, packing = _format(path, options.format)
+    try:
+        if kind == "csv":
+            part = _csv(session, path, packing, sniff(path, options, expect), number)
+        elif kind == "parquet":
+            part = _parquet(path)
+        else:
+            part = _json(session, path, packing)
+    except OSError as error:
+        raise BadData(
+            f"{path} cannot be unpacked or read ({type(error).__name__})",
+            code="unreadable-data",
+            hint="See that the file is whole and of the format its ending says.",
+        ) from None
+    check_names(part.names, str(path))
+    return part
+
+
+def _csv(session: Session, path: Path, packing: str, dialect: Dialect, number: int) -> Part:
+    """Every column as text, every row or an error; a file that is not regular is tidied first.
+
+    The strict mode is DuckDB's default and must stay unsaid: stated beside `new_line`, DuckDB 2.0
+    reads a file with carriage returns as empty.
+    """
+    check_names(dialect.names, str(path))
+    reads, regular = path, dialect
+    line_end = csv_rows.regular_line_end(path, dialect)
+    if line_end is None:
+        reads, packing, line_end = session.folder / f"tidy-{number}.csv", "none", "\n"
+        regular = csv_rows.tidy(path, dialect, reads)
+    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(dialect.names)))
+    options = {
+        "auto_detect": "false",
+        "columns": f"{{{columns}}}",
+        "header": str(regular.header).lower(),
+        "delim": literal(regular.delimiter),
+        "quote": literal(regular.quote),
+        "escape": literal(regular.quote),
+        "new_line": literal(line_end.replace("\r", "\\r").replace("\n", "\\n")),
+        "compression": literal(packing),
+        "null_padding": "false",
+        "ignore_errors": "false",
+    }
+    return Part(path, f"read_csv({_path(reads)}, {_arguments(options)})", dialect.names, dialect)
+
+
+def _parquet(path: Path) -> Part:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        names = tuple(pq.read_schema(path).names)
+    except pa.ArrowInvalid:
+        raise BadData(
+            f"{path} is not a Parquet file",
+            code="unreadable-data",
+            hint="See that the file is whole; or state its format:"
+            f" source: {{path: {path}, format: csv}}",
+        ) from None
+    return Part(path, f"read_parquet({_path(path)})", names)
+
+
+def _json(session: Session, path: Path, packing: str) -> Part:
+    objects = f"read_json_objects({_path(path)}, format='auto', compression={literal(packing)})"
+    shape = json_shape.of(session, objects, str(path))
+    return Part(path, f"({json_shape.query(objects, shape)})", tuple(shape))
+
+
+def _path(path: Path) -> str:
+    """A path for DuckDB, which would take `*`, `?` and `[` in it for a glob."""
+    return literal(glob.escape(str(path)))
+
+
+def _arguments(options: dict[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in options.items())
+
+
+def _union(session: Session, name: str, parts: Sequence[Part]) -> Relation:
+    """All parts as one relation, each with its columns in the order of the first."""
+    names = parts[0].names
+    queries = []
+    for part in parts:
+        if set(part.names) != set(names):
+            raise _different(parts[0], part)
+        places = ", ".join(f"p{i}" for i in range(len(names)))
+        order = ", ".join(f"p{part.names.index(column)} AS c{i}" for i, column in enumerate(names))
+        queries.append(f"SELECT {order} FROM {part.reads} AS part({places})")
+    query = " UNION ALL ".join(queries)
+    return Relation(name, query, names, session.types(query))
+
+
+def _different(first: Part, other: Part) -> BadData:
+    missing = [name for name in first.names if name not in other.names]
+    extra = [name for name in other.names if name not in first.names]
+    faults = [f"lacks {quoted(missing)}"] if missing else []
+    faults += [f"adds {quoted(extra)}"] if extra else []
+    return BadData(
+        f"{other.path} has other columns than {first.path}: it {' and '.join(faults)}",
+        code="different-columns",
+        hint="Files of one source need the same columns, in any order; narrow the glob or mend it.",
+    )
+
+
+def _diagnosed(error: duckdb.Error, parts: Iterable[Part]) -> BadData | None:
+    """Where a file is broken: CSV is read again in Python, for JSON DuckDB tells the place."""
+    pattern = r'Malformed JSON in file "(.*)", at byte \d+ in (line|record/value) (\d+): ([\w -]+)'
+    if match := re.search(pattern, str(error)):
+        unit = "line" if match[2] == "line" else "record"
+        return BadData(
+            f"{match[1]} is not JSON near {unit} {match[3]}: {match[4].strip()}",
+            code="unreadable-data",
+            hint="See that the file is whole: one array of objects, or one object a line.",
+        )
+    for part in parts:
+        if part.dialect and (found := csv_rows.fault(part.path, part.dialect)):
+            return found
+    return None
