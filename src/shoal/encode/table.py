@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -86,17 +86,29 @@ def fill_hierarchies(definition: Definition, counted: pa.Table) -> Definition:
     filled: dict[str, AttributeDefinition] = {}
     for name, attribute in definition.attributes.items():
         if attribute.role == "quasi-identifier" and attribute.hierarchy is None:
-            proposed = propose(list(value_counts(counted, name)))
+            proposed = propose(list(_column(counted, name).counts))
             attribute = attribute.model_copy(update={"hierarchy": proposed})
         filled[name] = attribute
     return definition.model_copy(update={"attributes": filled})
 
 
-def value_counts(counted: pa.Table, name: str) -> dict[str, int]:
-    """The values of one column that are not missing, with their numbers of records."""
-    values, codes = _dictionary(counted[name])
-    weights = np.bincount(codes, weights=_weights(counted), minlength=len(values) + 1)
-    return {value: int(weights[i]) for i, value in enumerate(values)}
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """One counted column: its values that are not missing with their numbers of records, and for
+    each row the number of its value; missing is one past the last."""
+
+    counts: dict[str, int]
+    rows: Ints
+
+
+def _column(counted: pa.Table, name: str) -> _Column:
+    encoded = pc.dictionary_encode(counted[name].combine_chunks(), null_encoding="mask")
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    values = encoded.dictionary.to_pylist()
+    rows = pc.fill_null(encoded.indices, len(values)).to_numpy(zero_copy_only=False)
+    counts = np.bincount(rows, weights=_weights(counted), minlength=len(values))
+    return _Column(dict(zip(values, counts.astype(np.int64).tolist(), strict=False)), rows)
 
 
 def encode(definition: Definition, counted: pa.Table) -> Table:
@@ -144,8 +156,11 @@ def _with_histograms(
     representatives[tuple_of] = np.arange(len(tuple_of))
     histograms = {}
     for name in definition.sensitive:
-        reference, values = _reference(definition.attributes[name], name, counted, weights)
-        histograms[name] = merge_histogram(tuple_of, values, weights, tuples, reference)
+        reference, values = _reference(definition, name, counted, weights)
+        told = values < len(reference.values)
+        histograms[name] = merge_histogram(
+            tuple_of[told], values[told], weights[told], tuples, reference
+        )
     return Table(
         tuple(attributes),
         tuple(column[representatives] for column in codes),
@@ -159,11 +174,11 @@ def _encode_attribute(
     declared: AttributeDefinition, name: str, counted: pa.Table
 ) -> tuple[Attribute, Ints]:
     """The attribute and the code of each counted row."""
-    values, rows = _dictionary(counted[name])
+    column = _column(counted, name)
     assert declared.hierarchy is not None  # fill_hierarchies was there before  # noqa: S101
-    hierarchy = build(name, declared.hierarchy, value_counts(counted, name))
+    hierarchy = build(name, declared.hierarchy, column.counts)
     leaf_of = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
-    leaves = np.array([*(leaf_of[value] for value in values), len(leaf_of)], dtype=np.int64)
+    leaves = np.array([*(leaf_of[value] for value in column.counts), len(leaf_of)], dtype=np.int64)
     limit = hierarchy.height if declared.limit is None else declared.limit
     if limit > hierarchy.height:
         raise BadData(
@@ -180,7 +195,7 @@ def _encode_attribute(
         declared.information_loss,
         groups_with_missing(hierarchy),
     )
-    return attribute, leaves[rows]
+    return attribute, leaves[column.rows]
 
 
 def groups_with_missing(hierarchy: Hierarchy) -> tuple[Ints, ...]:
@@ -194,26 +209,29 @@ def groups_with_missing(hierarchy: Hierarchy) -> tuple[Ints, ...]:
 
 
 def _reference(
-    declared: AttributeDefinition, name: str, counted: pa.Table, weights: Ints
+    definition: Definition, name: str, counted: pa.Table, weights: Ints
 ) -> tuple[Reference, Ints]:
-    """The sensitive attribute in the whole table, and the value of each counted row."""
-    values, rows = _dictionary(counted[name])
-    order = sorted(range(len(values)), key=lambda i: _natural(values[i]))
-    rank = np.empty(len(values) + 1, dtype=np.int64)
-    rank[order] = np.arange(len(values))
-    rank[len(values)] = len(values)
-    codes = rank[rows]
-    ordered: list[str | None] = [values[i] for i in order]
+    """A sensitive attribute in the whole table, and the value of each counted row.
+
+    A missing value comes after all others: as a value of its own, or as a number past the last one
+    where missing counts as none.
+    """
+    column = _column(counted, name)
+    values = sorted(column.counts, key=_natural)
+    rank = {value: i for i, value in enumerate(values)}
+    codes = np.array([*(rank[value] for value in column.counts), len(rank)])[column.rows]
+    shown: list[str | None] = [*values]
+    if definition.missing.sensitive == "value" and (codes == len(values)).any():
+        shown.append(None)
+    spec = definition.attributes[name].hierarchy
     parents: tuple[Ints, ...] = ()
-    if declared.hierarchy is not None:
-        hierarchy = build(name, declared.hierarchy, value_counts(counted, name))
+    if spec is not None:
+        hierarchy = build(name, spec, column.counts)
         leaf_of = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
-        leaves = np.array([leaf_of[values[i]] for i in order], dtype=np.int64)
-        parents = tuple(groups[leaves] for groups in hierarchy.groups)
-    counts = np.bincount(codes, weights=weights, minlength=len(values)).astype(np.int64)
-    if len(counts) > len(values):
-        ordered.append(None)
-    return Reference(tuple(ordered), counts, parents), codes
+        leaves = np.array([leaf_of[value] for value in values] + [len(leaf_of)], dtype=np.int64)
+        parents = tuple(groups[leaves[: len(shown)]] for groups in groups_with_missing(hierarchy))
+    counts = np.bincount(codes, weights=weights, minlength=len(shown))[: len(shown)]
+    return Reference(tuple(shown), counts.astype(np.int64), parents), codes
 
 
 def _natural(value: str) -> tuple[int, float, str]:
@@ -222,16 +240,6 @@ def _natural(value: str) -> tuple[int, float, str]:
         return (0, float(value), value)
     except ValueError:
         return (1, 0.0, value)
-
-
-def _dictionary(column: Any) -> tuple[list[str], Ints]:
-    """The distinct values that are not null, and for each row its number; null is one past."""
-    encoded = pc.dictionary_encode(column.combine_chunks(), null_encoding="mask")
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    values = encoded.dictionary.to_pylist()
-    codes = pc.fill_null(encoded.indices.cast(pa.int64()), len(values))
-    return values, codes.to_numpy(zero_copy_only=False)
 
 
 def _weights(counted: pa.Table) -> Ints:

@@ -26,6 +26,10 @@ class PrivacyModel(Protocol):
         Bounds use `least_removal` only where this is true.
         """
 
+    @property
+    def higher_is_safer(self) -> bool:
+        """Whether a higher value reached means more protection, as for k, or less, as for t."""
+
     def demanded(self) -> str:
         """The demand as people write it, such as `k >= 5`."""
 

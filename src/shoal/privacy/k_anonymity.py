@@ -17,6 +17,7 @@ class KAnonymity:
     name: ClassVar[str] = "k-anonymity"
     attribute: ClassVar[None] = None
     closed_under_union: ClassVar[bool] = True
+    higher_is_safer: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.k < 2:

@@ -33,14 +33,16 @@ class Partition:
 
     def released(self) -> Counts:
         """The classes that may be released."""
-        return Counts(
-            self.counts.sizes[self.kept],
-            {name: _select(each, self.kept) for name, each in self.counts.histograms.items()},
-        )
+        return select(self.counts, self.kept)
 
 
-def _select(histogram: Histogram, classes: Bools) -> Histogram:
-    """The histogram of some of the classes."""
+def select(counts: Counts, chosen: Bools) -> Counts:
+    """Some of the classes."""
+    histograms = {name: _chosen(each, chosen) for name, each in counts.histograms.items()}
+    return Counts(counts.sizes[chosen], histograms)
+
+
+def _chosen(histogram: Histogram, classes: Bools) -> Histogram:
     lengths = np.diff(histogram.starts)
     entries = np.repeat(classes, lengths)
     starts = np.concatenate(([0], np.cumsum(lengths[classes])))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from shoal.search.lattice import Lattice
 from shoal.search.partition import Partition, partition
 from shoal.values import Best
@@ -34,6 +36,19 @@ class Problem:
     def partition(self, node: Node) -> Partition:
         """The classes at a node, each judged by every model."""
         return partition(self.table, self.models, node)
+
+    def least_suppressed(self, node: Node) -> int:
+        """At most the suppressed records of any node below this one, itself included.
+
+        Below it classes only split, and of each class at least the least removal of every model
+        that is closed under union is suppressed, however it is split.
+        """
+        counts = self.partition(node).counts
+        least = np.zeros(len(counts.sizes), dtype=np.int64)
+        for model in self.models:
+            if model.closed_under_union:
+                least = np.maximum(least, model.least_removal(counts))
+        return int(least.sum())
 
     def check(self, node: Node) -> Best | None:
         """What the node costs, or None when it is not safe within the suppression limit.

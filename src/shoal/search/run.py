@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import Infeasible, Interrupted
 from shoal.events import Progress, Proved, Stopped
-from shoal.loss.iyengar import Iyengar
+from shoal.search.explain import why_infeasible
 from shoal.search.incumbent import Limits
-from shoal.search.objective import CellObjective
+from shoal.search.objective import objective_of
 from shoal.search.problem import Problem
 from shoal.search.strategies.exhaustive import Exhaustive
 
@@ -17,13 +17,17 @@ if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.definition.model import Search as SearchOptions
     from shoal.encode.table import Table
+    from shoal.loss.base import Loss
     from shoal.privacy.base import PrivacyModel
 
 
-def problem_of(definition: Definition, table: Table, models: tuple[PrivacyModel, ...]) -> Problem:
+def problem_of(
+    definition: Definition, table: Table, models: tuple[PrivacyModel, ...], loss: Loss
+) -> Problem:
     """The problem a definition states on an encoded table."""
     limit = definition.suppression_limit(table.records)
-    return Problem(table, models, CellObjective(table, Iyengar()), limit)
+    objective = objective_of(table, loss, definition.loss.aggregate)
+    return Problem(table, models, objective, limit)
 
 
 def search(
@@ -62,24 +66,11 @@ def search(
 
 def _no_solution(problem: Problem, last: Progress) -> Infeasible:
     """Why nothing can be released: proved, or not found in time."""
-    if not isinstance(last, Proved):
-        return Infeasible(
-            f"no safe transformation was found within {last.seconds:.1f} s; "
-            "nothing was released, and whether one exists is not known",
-            code="none-found-in-time",
-            hint="allow more time, more suppression, or a higher limit on some attribute",
-        )
-    table, top = problem.table, problem.lattice.top
-    refused = problem.partition(top).suppressed
-    demands = ", ".join(model.demanded() for model in problem.models)
-    limited = [a.name for a in table.attributes if a.limit < a.height]
-    hint = "lower the demand or allow more suppression"
-    if limited:
-        hint += f", or raise the limits of {', '.join(limited)}"
+    if isinstance(last, Proved):
+        return why_infeasible(problem)
     return Infeasible(
-        f"no transformation meets the demand ({demands}); nothing was released. At the most "
-        f"general one {refused:,} of {table.records:,} records would have to be suppressed, "
-        f"and {problem.limit:,} may be",
-        code="infeasible",
-        hint=hint,
+        f"no safe transformation was found within {last.seconds:.1f} s; "
+        "nothing was released, and whether one exists is not known",
+        code="none-found-in-time",
+        hint="allow more time, more suppression, or a higher limit on some attribute",
     )

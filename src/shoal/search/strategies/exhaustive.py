@@ -20,7 +20,8 @@ class Exhaustive:
 
     All nodes after that have a bound, and so a loss, above the best: the best is the optimum. The
     bound of the next node is a bound for all that is left, so the gap is known at any time. The top
-    of the lattice is checked first: where it is safe, a stop at any time leaves something safe.
+    of the lattice is looked at first: where even there too many records must be suppressed, nothing
+    is feasible; where it is safe, a stop at any time leaves something safe.
     """
 
     name: ClassVar[str] = "exhaustive"
@@ -30,6 +31,9 @@ class Exhaustive:
         incumbent = Incumbent(limits)
         if incumbent.offer(problem.check(problem.lattice.top)):
             yield incumbent.improved()
+        elif problem.least_suppressed(problem.lattice.top) > problem.limit:
+            yield incumbent.proved()
+            return
         for bound, node in problem.lattice.ascending(problem.objective.lower_bound):
             if incumbent.beaten_by(bound):
                 break

@@ -1,0 +1,56 @@
+"""(alpha,k)-anonymity: no sensitive value has more than a share alpha of any class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shoal.privacy.histograms import largest, owners, totals
+from shoal.privacy.share_caps import kept_at_most, removal, within
+
+if TYPE_CHECKING:
+    from shoal.privacy.histograms import Floats
+    from shoal.values import Bools, Counts, Ints
+
+
+@dataclass(frozen=True)
+class AlphaAnonymity:
+    """The share of each value of `attribute` is at most `alpha` in every class.
+
+    Together with k-anonymity, which every release has, this is (alpha,k)-anonymity.
+    """
+
+    attribute: str
+    alpha: float
+    name: ClassVar[str] = "alpha-anonymity"
+    closed_under_union: ClassVar[bool] = True
+    higher_is_safer: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise ValueError("alpha must be above 0 and below 1")
+
+    def demanded(self) -> str:
+        """The demand in a line."""
+        return f"alpha <= {self.alpha:g}"
+
+    def satisfied(self, counts: Counts) -> Bools:
+        """No value has too large a share."""
+        return within(counts.histograms[self.attribute], self._caps(counts))
+
+    def least_removal(self, counts: Counts) -> Ints:
+        """What is above the largest part within the caps (share_caps.kept_at_most)."""
+        histogram = counts.histograms[self.attribute]
+        kept = kept_at_most(histogram, self._caps(counts))
+        return removal(counts.sizes, totals(histogram), kept, self.satisfied(counts))
+
+    def reached(self, counts: Counts) -> float:
+        """The largest share of any value in any class."""
+        histogram = counts.histograms[self.attribute]
+        shares = histogram.counts / totals(histogram)[owners(histogram)]
+        return float(largest(histogram, shares).max(initial=0.0))
+
+    def _caps(self, counts: Counts) -> Floats:
+        return np.full(len(counts.histograms[self.attribute].reference.values), self.alpha)
