@@ -1,0 +1,1 @@
+"""The demonstration: a synthetic patient registry, and a definition that releases it."""
