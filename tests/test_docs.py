@@ -1,0 +1,140 @@
+"""What the documentation says holds: its code runs, its definitions are valid, its errors exist."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from shoal.definition import hierarchies, model
+from shoal.definition.read import from_mapping
+from shoal.demo.files import write_demo
+from shoal.pipeline import run
+from shoal.report.result import write_result
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page: its language, its text, and the line it begins at."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: Path, *languages: str) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    fences = re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    found = [Block(m[1], m[2], text.count("\n", 0, m.start()) + 1) for m in fences]
+    return [block for block in found if block.language in languages]
+
+
+def commands(block: Block) -> Iterator[tuple[str, int]]:
+    """Each `$ command` with its exit code: 0, or what a comment `# exit 3` says."""
+    for line in block.text.splitlines():
+        if line.startswith("$ "):
+            stated = re.search(r"# exit (\d+)$", line)
+            yield line.removeprefix("$ "), int(stated[1]) if stated else 0
+
+
+def pages_with(*languages: str) -> list[Path]:
+    return [page for page in PAGES if blocks(page, *languages)]
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture(scope="module")
+def finished_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    write_result(run(write_demo(folder, records=2000)), folder / "result.json")
+    return folder
+
+
+@pytest.fixture
+def demo_folder(finished_demo: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished_demo, tmp_path / "work"))
+
+
+@pytest.mark.parametrize("page", pages_with("python", "console"), ids=name_of)
+def test_every_code_block_of_a_page_runs(page: Path, demo_folder: Path) -> None:
+    for block in blocks(page, "python", "console"):
+        place = f"{name_of(page)} line {block.line}"
+        if block.language == "python":
+            expect([sys.executable, "-c", block.text], 0, demo_folder, place)
+        else:
+            for command, code in commands(block):
+                expect(["bash", "-c", command], code, demo_folder, f"{place}: {command}")
+
+
+def expect(command: list[str], code: int, folder: Path, place: str) -> None:
+    done = subprocess.run(
+        command, cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, f"{place}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+
+def environment() -> Mapping[str, str]:
+    """The commands of this installation come first."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize("page", pages_with("yaml"), ids=name_of)
+def test_every_whole_definition_of_a_page_is_valid(page: Path, demo_folder: Path) -> None:
+    for block in blocks(page, "yaml"):
+        data = yaml.load(block.text, yaml.BaseLoader)
+        if {"source", "attributes"} <= set(data):
+            from_mapping(data, file=f"{name_of(page)} line {block.line}", folder=demo_folder)
+
+
+def test_every_key_of_a_definition_is_explained_in_the_guides() -> None:
+    guides = "".join(
+        (ROOT / "docs" / "guides" / name).read_text(encoding="utf-8")
+        for name in ("definition.md", "hierarchies.md")
+    )
+    keys = {
+        field.alias or name
+        for part in (*vars(model).values(), *vars(hierarchies).values())
+        if isinstance(part, type) and issubclass(part, BaseModel)
+        for name, field in part.model_fields.items()
+    }
+    assert len(keys) > 30
+    assert [key for key in sorted(keys) if not re.search(rf"\b{re.escape(key)}(`|:)", guides)] == []
+
+
+def test_the_error_page_lists_exactly_the_codes_that_errors_have() -> None:
+    raised = {
+        code
+        for file in (ROOT / "src").rglob("*.py")
+        for code in re.findall(r'\bcode="([a-z0-9-]+)"', file.read_text(encoding="utf-8"))
+    }
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    explained = re.findall(r"^## `([a-z0-9-]+)`$", page, re.MULTILINE)
+    assert explained == sorted(explained)
+    assert set(explained) == raised
+
+
+@pytest.mark.parametrize("folder", ["models", "losses"])
+def test_every_model_and_loss_page_has_the_same_headings(folder: str) -> None:
+    for page in (ROOT / "docs" / folder).glob("*.md"):
+        headings = re.findall(r"^## (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert headings == [
+            "What it promises",
+            "What it does not promise",
+            "Example",
+            "Cost",
+            "References",
+        ], name_of(page)

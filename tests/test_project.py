@@ -1,0 +1,93 @@
+"""The project around the code: pins, the licence, scripts, and what nobody should commit."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PINS = [
+    line
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
+
+
+PINNED = {line.split("==")[0].lower().replace("_", "-") for line in PINS}
+
+
+def name_in(requirement: str) -> str:
+    """The name a requirement begins with, as package indexes compare it."""
+    return re.split(r"[^A-Za-z0-9._-]", requirement)[0].lower().replace("_", "-")
+
+
+def test_every_pin_is_a_name_and_a_version_and_nothing_else() -> None:
+    pin = re.compile(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*")
+    assert [line for line in PINS if not pin.fullmatch(line)] == []
+    assert sorted(PINS, key=str.lower) == PINS
+
+
+@pytest.mark.parametrize("extra", ["", *PROJECT["optional-dependencies"]])
+def test_every_dependency_of_every_extra_is_pinned(extra: str) -> None:
+    wanted = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
+    assert {name_in(line) for line in wanted} - {"shoal"} <= PINNED
+
+
+def test_what_comes_with_the_dependencies_is_pinned_too() -> None:
+    waiting = [name_in(line) for line in PROJECT["dependencies"]]
+    seen = set(waiting)
+    while waiting:
+        always = [line for line in requires(waiting.pop()) or [] if ";" not in line]
+        new = {name_in(line) for line in always} - seen
+        waiting += new
+        seen |= new
+    assert seen <= PINNED
+
+
+def test_the_licence_is_the_one_the_project_states() -> None:
+    assert PROJECT["license"] == "Apache-2.0"
+    assert "Apache License\n" in (ROOT / "LICENSE").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("script", ["scripts/test", ".ci/run"])
+def test_scripts_can_be_run_and_parse(script: str) -> None:
+    assert os.access(ROOT / script, os.X_OK)
+    subprocess.run(["bash", "-n", ROOT / script], check=True)
+
+
+def test_a_skipped_test_fails_where_ci_is_set_and_only_there(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_bytes((ROOT / "tests" / "conftest.py").read_bytes())
+    (tmp_path / "test_skipped.py").write_text(
+        "import pytest\n\n@pytest.mark.skip\ndef test_nothing() -> None: ...\n"
+    )
+    (tmp_path / "test_absent.py").write_text("import pytest\npytest.importorskip('no_such')\n")
+    assert outcome(tmp_path / "test_skipped.py", CI="true") == 1
+    assert outcome(tmp_path / "test_absent.py", CI="true") != 0
+    assert outcome(tmp_path / "test_skipped.py", CI="") == 0
+
+
+def outcome(test: Path, **environment: str) -> int:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull, test],
+        env={**os.environ, **environment},
+        cwd=test.parent,
+        capture_output=True,
+        check=False,
+    ).returncode
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (ROOT / "src" / "shoal" / "py.typed").exists()
+
+
+def test_no_test_file_name_stands_twice() -> None:
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))
