@@ -116,6 +116,8 @@ def test_a_model_is_closed_under_union(name: str, classes: list[list[int]]) -> N
     good = [each for each, ok in zip(classes, model.satisfied(counts), strict=True) if ok]
     union = [value for each in good for value in each]
     rest = [value for each in classes for value in each if each not in good]
+    if isinstance(model, EntropyDiversity):
+        model = EntropyDiversity("s", model.l - 1e-9)  # sums of floats may differ in the last bit
     if good:
         assert model.satisfied(counts_of([union, rest] if rest else [union]))[0]
 
