@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Phase:
-    """A step of the pipeline begins: read, search, release or verify."""
+    """A step of the pipeline begins: read, search, release, verify or publish."""
 
     name: str
     detail: str = ""

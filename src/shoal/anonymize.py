@@ -1,0 +1,146 @@
+"""`shoal.anonymize`: from a frame to a safe frame, without a definition file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+
+from shoal.definition.read import from_mapping
+from shoal.engines.frame import as_arrow, like, open_frame
+from shoal.engines.staged import StagedTable
+from shoal.errors import BadDefinition, Mistake, quoted
+from shoal.pipeline import Observer, ignore, release
+
+if TYPE_CHECKING:
+    from shoal.values import Result
+
+Frame = TypeVar("Frame")
+CALL = "anonymize"
+"""What messages call the definition that a call states."""
+
+
+@overload
+def anonymize(
+    frame: Frame,
+    quasi_identifiers: str | Sequence[Any] | Mapping[Any, Any],
+    *,
+    k: int = ...,
+    suppression: float | str = ...,
+    identifiers: Sequence[Any] = ...,
+    others: Literal["keep", "drop"] | None = ...,
+    with_result: Literal[False] = ...,
+    observe: Observer = ...,
+    **options: Any,
+) -> Frame: ...
+
+
+@overload
+def anonymize(
+    frame: Frame,
+    quasi_identifiers: str | Sequence[Any] | Mapping[Any, Any],
+    *,
+    k: int = ...,
+    suppression: float | str = ...,
+    identifiers: Sequence[Any] = ...,
+    others: Literal["keep", "drop"] | None = ...,
+    with_result: Literal[True],
+    observe: Observer = ...,
+    **options: Any,
+) -> tuple[Frame, Result]: ...
+
+
+def anonymize(
+    frame: Any,
+    quasi_identifiers: str | Sequence[Any] | Mapping[Any, Any],
+    *,
+    k: int = 5,
+    suppression: float | str = 0.05,
+    identifiers: Sequence[Any] = (),
+    others: Literal["keep", "drop"] | None = None,
+    with_result: bool = False,
+    observe: Observer = ignore,
+    **options: Any,
+) -> Any:
+    """The frame with its quasi-identifiers generalized so that every record hides among k.
+
+    Takes a pandas or polars DataFrame or an Arrow table and returns the kind given. The input is
+    never changed. The records come ordered by their released values, and the index of a pandas
+    frame, which may tell the records apart, is not released. Columns that are released unchanged
+    keep their types; generalized ones hold text. Missing values (None, NaN, NaT) stay missing.
+
+    Args:
+        frame: The records.
+        quasi_identifiers: What others may know. Names, to have hierarchies proposed; or a mapping
+            from names to what a definition says of them, such as
+            `{"zip": {"mask": 5}, "age": {"intervals": [5, 10, 20]}, "sex": None}`.
+        k: The least number of records that share their quasi-identifiers.
+        suppression: How much may be left out: a share (0.05, "5%") or a whole number of records.
+        identifiers: Columns that name a person; they are left out.
+        others: What becomes of columns that are not named: "keep", "drop", or an error.
+        with_result: Return the result of the run too: loss, levels, proof. Notebooks show it well.
+        observe: Called with every event of the run, to follow a long one.
+        options: Other keys of a definition, with underscores for spaces: `missing="basic"`,
+            `search={"time limit": "60 s"}`, `attributes={"diagnosis": "keep"}`.
+
+    Returns:
+        The released frame, or with `with_result` the frame and its result.
+
+    Raises:
+        BadDefinition: for columns that are not there or have no role, and for impossible demands.
+        BadData: for something that is no frame, has no records, or names a column twice.
+        Infeasible: when no transformation meets the demand.
+    """
+    table = as_arrow(frame)
+    names = [quasi_identifiers] if isinstance(quasi_identifiers, str) else quasi_identifiers
+    attributes: dict[str, Any] = {str(name): "identifier" for name in identifiers}
+    keys = {key.replace("_", " "): value for key, value in options.items()}
+    attributes.update(keys.pop("attributes", {}))
+    _refuse_two_roles(names, attributes)
+    for name in names:
+        given = names[name] if isinstance(names, Mapping) else None
+        attributes[str(name)] = _quasi_identifier(given)
+    mapping = {"k": k, "suppression": suppression, "attributes": attributes, **keys}
+    if others is not None:
+        mapping["others"] = others
+    definition = from_mapping({"source": "frame", **mapping}, file=CALL)
+    with closing(open_frame(table)) as source:
+        if others is None:
+            _refuse_without_role([column.name for column in source.columns()], attributes)
+        staged, result = release(definition, source, None, observe, file=CALL)
+    assert isinstance(staged, StagedTable)  # without a target  # noqa: S101
+    released = staged.table()
+    unchanged = [name for name in released.column_names if not result.levels.get(name)]
+    released = like(released, frame, unchanged)
+    return (released, result) if with_result else released
+
+
+def _quasi_identifier(given: Any) -> dict[str, Any]:
+    """An attribute from nothing, a hierarchy, or a mapping with hierarchy, limit, priority."""
+    attribute: dict[str, Any] = {"role": "quasi-identifier"}
+    if given is None:
+        return attribute
+    keys = {"hierarchy", "limit", "priority", "information loss"}
+    if isinstance(given, Mapping) and given.keys() and given.keys() <= keys:
+        return {**attribute, **given}
+    return {**attribute, "hierarchy": given}
+
+
+def _refuse_two_roles(names: Sequence[Any] | Mapping[Any, Any], others: Mapping[str, Any]) -> None:
+    """A column has one role: nobody can tell which one of two was meant."""
+    twice = [str(name) for name in names if str(name) in others]
+    if twice:
+        remedy = "name it once, with the role that was meant"
+        raise BadDefinition(
+            CALL,
+            [Mistake(name, "is a quasi-identifier and something else", remedy) for name in twice],
+        )
+
+
+def _refuse_without_role(columns: Sequence[str], attributes: Mapping[str, Any]) -> None:
+    """A column that nobody thought of may name a person."""
+    unnamed = [name for name in columns if name not in attributes]
+    if unnamed:
+        what = f"nothing is said of {quoted(unnamed)}"
+        remedy = 'say others="keep" to release them unchanged or others="drop" to leave them out'
+        raise BadDefinition(CALL, [Mistake("others", what, remedy)])

@@ -1,0 +1,76 @@
+"""`shoal.check` and `shoal.verify`: judge data that is already there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from shoal.engines.base import FileOptions
+from shoal.engines.files import open_files
+from shoal.engines.frame import open_frame
+from shoal.pipeline import load
+from shoal.verify.ancestors import read_trees
+from shoal.verify.file import verify_file
+from shoal.verify.measure import measure
+from shoal.verify.stated import read_stated
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+    from shoal.values import Verdict
+    from shoal.verify.measure import Measure
+
+Match: TypeAlias = Literal["basic", "extended", "maybe", "right-maybe", "all"]
+
+
+def check(
+    data: Any,
+    quasi_identifiers: Sequence[str],
+    *,
+    sensitive: Sequence[str] = (),
+    missing_values: Sequence[str] = (),
+    match: Match = "extended",
+    hierarchies: Mapping[str, Any] | None = None,
+    missing_sensitive: Literal["none", "value"] = "none",
+    k: int | None = None,
+) -> Measure:
+    """How anonymous a file (a path or glob) or a frame is as it stands.
+
+    Its classes and its k, and what the classes give away about each sensitive attribute: the l, t,
+    alpha, beta and delta reached. `missing_values` lists texts that mean missing, besides empty
+    ones. `match` says what a missing quasi-identifier matches; with `all` the table is judged by
+    every relation side by side, and with `k` the records below it are counted. `hierarchies` are
+    files or trees of sensitive attributes, for hierarchical distance. A missing sensitive value is
+    no value, or one more.
+    """
+    path = isinstance(data, str | Path)
+    names = (*quasi_identifiers, *sensitive)
+    source = open_files(FileOptions(str(data)), names) if path else open_frame(data)
+    with closing(source):
+        return measure(
+            source,
+            quasi_identifiers,
+            missing_values,
+            sensitive=sensitive,
+            match=match,
+            hierarchies=read_trees(hierarchies or {}, sensitive),
+            missing_as_value=missing_sensitive == "value",
+            k=k,
+        )
+
+
+def verify(
+    release: str | Path,
+    definition: Definition | Mapping[str, Any] | str | Path,
+    *,
+    result: str | Path | None = None,
+    records: int | None = None,
+) -> Verdict:
+    """Whether a written release is safe, counted afresh from the file.
+
+    `result` is the JSON of the run, whose levels and numbers are then checked too; `records` is the
+    number of records of the source where it cannot be read any more.
+    """
+    stated = None if result is None else read_stated(Path(result))
+    return verify_file(load(definition), Path(release), stated=stated, records=records)

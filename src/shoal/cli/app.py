@@ -1,0 +1,54 @@
+"""The `shoal` command: its sub-commands and the options before them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli import check, demo, hierarchy, init, plugins, run, verify
+
+app = typer.Typer(
+    name="shoal",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help=(
+        "Release tabular data so that every record hides in a crowd, "
+        "with the least loss there is, and prove it.\n\n"
+        "\b\nTry it:            shoal demo\nOn your own data:  shoal init patients.csv\n"
+        "                   shoal run patients.yaml"
+    ),
+)
+app.command("run", short_help="Release what a definition says, verified.")(run.run)
+app.command("verify", short_help="Say whether a written release is safe.")(verify.verify)
+app.command("check", short_help="Measure the k of any file, without a definition.")(check.check)
+app.command("init", short_help="Write a definition to start from.")(init.init)
+app.add_typer(hierarchy.app, name="hierarchy", short_help="Show, make and check hierarchies.")
+app.command("plugins", short_help="List the privacy models and losses.")(plugins.plugins)
+app.command("demo", short_help="Release an invented patient registry.")(demo.demo)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"shoal {version('shoal')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error.", is_eager=True)
+    ] = False,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and leave.", is_eager=True, callback=show_version
+        ),
+    ] = False,
+) -> None:
+    """Options before the command; `--debug` is read by `main`."""

@@ -1,0 +1,104 @@
+"""`shoal init`: a commented definition to start from."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.errors import BadData, BadOutput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shoal.engines.base import Source
+
+EXAMPLES = """
+\b
+Examples:
+  shoal init patients.csv
+  shoal init "parts/*.parquet" -o parts.yaml --k 10
+
+Look at every role before you run the definition: names and counts cannot tell what others know.
+"""
+
+
+def init(
+    data: Annotated[str, typer.Argument(help="A path or glob of CSV, Parquet or JSON.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="The definition to write; named after the data by default."
+        ),
+    ] = None,
+    k: Annotated[int, typer.Option("--k", min=2, help="The demand to write.")] = 5,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the definition.")] = False,
+) -> None:
+    """Write a commented definition with proposed roles and hierarchies to start from."""
+    path = output or _named_after(data)
+    if path.exists() and not force:
+        raise BadOutput(
+            f"{path} exists already",
+            code="file-exists",
+            hint="Give another name with --output, or --force to overwrite it.",
+        )
+    text = definition_for(data, path.parent, k)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadOutput(
+            f"{path} cannot be written ({error.strerror})",
+            code="cannot-write",
+            hint="Give a folder that exists and may be written to.",
+        ) from None
+    typer.echo(f"Wrote {path}. Look at every role in it, then: shoal run {path}")
+
+
+init.__doc__ = f"{init.__doc__}\n{EXAMPLES}"
+
+
+def definition_for(data: str, folder: Path, k: int) -> str:
+    """The text of a definition, to stand in the folder, that reads the data."""
+    from shoal.definition.draft import Draft, guess_all, missing_tokens, profile, write_draft
+    from shoal.encode.propose import propose
+    from shoal.engines.base import FileOptions
+    from shoal.engines.files import open_files
+    from shoal.verify.judges import JUDGES
+
+    with open_files(FileOptions(data)) as source:
+        counts = dict(_counts(source))
+    tokens = missing_tokens(counts)
+    profiles = [profile(name, counted, tokens) for name, counted in counts.items()]
+    draft = Draft(os.path.relpath(data, folder), _release_of(data, folder), k, tokens)
+    return write_draft(draft, guess_all(profiles, propose, "distinct-diversity" in JUDGES))
+
+
+def _counts(source: Source) -> Iterator[tuple[str, dict[str | None, int]]]:
+    """How many records have each value of each column, counted by the engine."""
+    for column in source.columns():
+        counted = source.count_by([column.name])
+        if len(counted) == 0:
+            raise BadData(
+                f"{source.name} has no records",
+                code="no-records",
+                hint="Roles and hierarchies are proposed from the values; give a table with some.",
+            )
+        values, numbers = counted.column(0).to_pylist(), counted.column(1).to_pylist()
+        yield column.name, dict(zip(values, numbers, strict=True))
+
+
+def _named_after(data: str) -> Path:
+    """`patients.yaml` for `data/patients.csv.gz`; `definition.yaml` for a glob."""
+    stem = Path(data).name.partition(".")[0]
+    return Path(f"{stem}.yaml" if re.fullmatch(r"[\w -]+", stem) else "definition.yaml")
+
+
+def _release_of(data: str, folder: Path) -> str:
+    """A file for the release that the source does not read."""
+    from shoal.definition.check import may_be_read
+
+    names = (f"{_named_after(data).stem}-release.csv", "release.parquet", "release.json")
+    return next(name for name in names if not may_be_read(data, folder / name))

@@ -1,0 +1,75 @@
+"""How the `shoal` process begins and ends: signals, errors and exit codes.
+
+Nothing slow is imported before `main` runs, so that an interrupt finds it in charge.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from shoal.cli.interrupts import interrupt_on_signals
+
+if TYPE_CHECKING:
+    from shoal.errors import ShoalError
+
+INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """Run the command; every error ends with its own exit code and, but for --debug, in words."""
+    from shoal.errors import ShoalError
+
+    debug = "--debug" in sys.argv[1:]
+    try:
+        interrupt_on_signals()
+        from shoal.cli.app import app
+
+        app(prog_name="shoal")
+    except ShoalError as error:
+        if debug:
+            raise
+        _explain(error)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except KeyboardInterrupt:
+        _interrupted()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            _interrupted()
+        raise
+    except Exception as error:
+        if debug:
+            raise
+        _say(f"internal error ({type(error).__name__}); nothing was released", begin="error: ")
+        _say("`shoal --debug` and the command show where; report it, without data", begin="hint: ")
+        sys.exit(1)
+    sys.exit(0)
+
+
+def _interrupted() -> NoReturn:
+    """Outside of a search there is nothing to keep; a release in the making was discarded."""
+    _say("interrupted; nothing was released [interrupted]", begin="error: ")
+    sys.exit(INTERRUPTED)
+
+
+def _explain(error: ShoalError) -> None:
+    """What is wrong, with its code at the end of the first line, then what to do."""
+    first, *more = error.what.split("\n")
+    _say("\n".join([f"{first} [{error.code}]", *more]), begin="error: ")
+    if error.hint:
+        _say(error.hint, begin="hint: ")
+
+
+def _say(text: str, begin: str = "") -> None:
+    """To standard error, with a beginning that stands out where there is colour.
+
+    Control characters, which names and labels may hold, are shown escaped.
+    """
+    if sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
+        begin = f"\x1b[1;31m{begin}\x1b[0m" if begin == "error: " else f"\x1b[1m{begin}\x1b[0m"
+    shown = "".join(c if c == "\n" or c.isprintable() else ascii(c)[1:-1] for c in text)
+    sys.stderr.write(f"{begin}{shown}\n")

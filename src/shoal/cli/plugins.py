@@ -1,0 +1,92 @@
+"""`shoal plugins`: which privacy models and losses are installed, and who brought them?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+EXAMPLES = """
+\b
+Examples:
+  shoal plugins
+  shoal plugins --json
+
+A part that cannot be used is listed with the reason. `attributes.<name>.privacy` of a definition
+takes the name of a privacy model, `loss` that of a loss.
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the list: a part, what it says it is, and what keeps it from being used."""
+
+    kind: str
+    name: str
+    summary: str
+    distribution: str
+    version: str
+    reference: str
+    problem: str | None
+
+
+def plugins(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the list as JSON on standard output.")
+    ] = False,
+) -> None:
+    """List the privacy models and losses that definitions can name."""
+    rows = found()
+    if as_json:
+        _print_json(rows)
+    else:
+        _print_table(rows)
+
+
+plugins.__doc__ = f"{plugins.__doc__}\n{EXAMPLES}"
+
+
+def found() -> list[Row]:
+    """Every installed part; one that is broken, or whose name is taken twice, has a problem."""
+    from shoal.errors import MissingExtra
+    from shoal.plugins import GROUPS, installed, summary
+
+    rows = []
+    for kind in GROUPS:
+        parts = installed(kind)
+        names = [part.name for part in parts]
+        for part in parts:
+            said, problem = "", None
+            try:
+                said = summary(part)
+            except MissingExtra as error:
+                problem = error.what
+            if problem is None and names.count(part.name) > 1:
+                problem = f"{names.count(part.name)} distributions bring a part of this name"
+            brought = (part.distribution, part.version, part.reference)
+            rows.append(Row(kind, part.name, said, *brought, problem))
+    return rows
+
+
+def _print_json(rows: list[Row]) -> None:
+    import dataclasses
+    import json
+
+    listed = [dataclasses.asdict(row) for row in rows]
+    typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
+
+
+def _print_table(rows: list[Row]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("kind", "name", "what it is", "from"):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        what = Text(row.problem, style="red") if row.problem else Text(row.summary)
+        origin = f"{row.distribution} {row.version}".rstrip()
+        table.add_row(Text(row.kind), Text(row.name), what, Text(origin))
+    Console(highlight=False).print(table)

@@ -1,0 +1,93 @@
+"""Progress of a run on standard error: a changing line in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.text import Text
+
+from shoal.events import Phase, Progress, Stopped
+from shoal.report.text import count
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+    from shoal.events import Event
+
+DOING = {"read": "Reading", "search": "Searching", "release": "Releasing", "verify": "Verifying"}
+PLAIN_EVERY = 10.0
+"""Seconds between two lines of a long search where lines cannot change."""
+
+
+class Display:
+    """Renders the events of a run; each step that ends leaves a line with its seconds."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._console = Console(stderr=True, quiet=quiet, highlight=False)
+        self._status: Status | None = None
+        self._doing = ""
+        self._began = self._told = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._finish()
+
+    def observe(self, event: Event) -> None:
+        """Show an event."""
+        if isinstance(event, Phase):
+            self._finish()
+            if event.name in DOING:
+                self._begin(" ".join(filter(None, (DOING[event.name], event.detail))))
+        elif isinstance(event, Progress):
+            self._doing = f"{DOING['search']}: {standing(event)}"
+            self._tell()
+
+    def _begin(self, doing: str) -> None:
+        self._doing = doing
+        self._began = self._told = time.monotonic()
+        if self._console.is_terminal and not self._console.quiet:
+            self._status = self._console.status(Text(doing))
+            self._status.start()
+
+    def _tell(self) -> None:
+        """Change the line, or say another one when the last was long ago."""
+        if self._status is not None:
+            self._status.update(Text(self._doing))
+        elif time.monotonic() - self._told >= PLAIN_EVERY:
+            self._line()
+
+    def _finish(self) -> None:
+        """Leave a line for the step that ends."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+        if self._doing:
+            self._line()
+            self._doing = ""
+
+    def _line(self) -> None:
+        self._told = time.monotonic()
+        line = Text(self._doing)
+        line.append(f"  {self._told - self._began:.1f} s", style="dim")
+        self._console.print(line, soft_wrap=True)
+
+
+def standing(event: Progress) -> str:
+    """Best loss, bound and gap, and how much was looked at."""
+    best = "none yet" if event.best is None else f"{event.best.loss:.6f}, gap {event.gap:.1%}"
+    boxes = f", {count(event.boxes, 'box', 'boxes')}" if event.boxes else ""
+    stopped = f", stopped: {event.reason}" if isinstance(event, Stopped) else ""
+    return (
+        f"best {best}, bound {event.bound:.6f}, "
+        f"{count(event.checked, 'node')} checked{boxes}{stopped}"
+    )

@@ -1,0 +1,187 @@
+"""`shoal run`: release what a definition says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+    from shoal.events import Event
+    from shoal.values import Result
+
+EXAMPLES = """
+\b
+Examples:
+  shoal run patients.yaml
+  shoal run patients.yaml --k 10 --suppression 2% --output strict.csv
+  shoal run patients.yaml --quiet --json result.json --report report.html
+
+\b
+Exit codes:
+  0    released and verified
+  2    the definition or the data is wrong
+  3    no transformation meets the demand: nothing is released
+  4    the verifier refused: nothing is released
+  130  interrupted: nothing is released, unless --keep-best had something safe to keep
+"""
+
+
+def run(
+    definition: Annotated[Path, typer.Argument(help="The definition, YAML or JSON.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the release here.")
+    ] = None,
+    k: Annotated[int | None, typer.Option("--k", help="The least size of a class.")] = None,
+    suppression: Annotated[
+        str | None, typer.Option(help="Share (5%) or number of records that may be left out.")
+    ] = None,
+    strategy: Annotated[str | None, typer.Option(help="How to search.")] = None,
+    time_limit: Annotated[
+        str | None, typer.Option(help="Stop the search after, such as 60s or 5min.")
+    ] = None,
+    json: Annotated[
+        str | None, typer.Option(help="Write the result as JSON here; - for standard output.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report here.")] = None,
+    keep_best: Annotated[
+        bool, typer.Option("--keep-best", help="On Ctrl-C release the best safe solution so far.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+) -> None:
+    """Find the least lossy safe transformation, write the release and verify it."""
+    from shoal.definition.read import read
+
+    search = {"strategy": strategy, "time limit": time_limit}
+    overrides: dict[str, Any] = {
+        "output": None if output is None else {"path": str(output)},
+        "k": k,
+        "suppression": suppression,
+        "search": {key: value for key, value in search.items() if value is not None} or None,
+        "report": None if report is None else str(report),
+    }
+    run_definition(
+        override(read(definition), overrides, f"{definition} with the options of the command"),
+        json=json,
+        quiet=quiet or json == "-",
+        keep_best=keep_best,
+        file=str(definition),
+    )
+
+
+run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
+
+
+def override(definition: Definition, values: dict[str, Any], file: str) -> Definition:
+    """The definition with keys of the command line in place of its own, checked again."""
+    from shoal.definition.read import from_mapping
+    from shoal.definition.write import to_mapping
+
+    given = {key: value for key, value in values.items() if value is not None}
+    if not given:
+        return definition
+    mapping = to_mapping(definition)
+    for key, value in given.items():
+        old = mapping.get(key)
+        mapping[key] = {**old, **value} if isinstance(old, dict) and key == "search" else value
+    return from_mapping(mapping, file=file)
+
+
+def run_definition(
+    definition: Definition,
+    *,
+    json: str | None = None,
+    quiet: bool = False,
+    keep_best: bool = False,
+    file: str = "definition",
+) -> Result:
+    """Run with progress and a summary, unless quiet; write the result and report asked for.
+
+    From the moment the release is published, signals are held: the result and the report belong to
+    it, and take no time to write. When the run fails, nothing of it stays.
+    """
+    from shoal.cli.interrupts import Interrupts
+    from shoal.cli.progress import Display
+    from shoal.cli.summary import show
+    from shoal.errors import Interrupted
+    from shoal.events import Phase, Stopped
+    from shoal.pipeline import run as run_pipeline
+
+    check_places(definition, json, file)
+    with Interrupts() as interrupts, Display(quiet=quiet) as display:
+
+        def observe(event: Event) -> None:
+            if isinstance(event, Stopped):
+                interrupts.asked = False
+            interrupts.check()
+            if event == Phase("publish"):
+                interrupts.hold()
+            display.observe(event)
+
+        try:
+            result = run_pipeline(definition, observe=observe, keep_best=keep_best, file=file)
+        except BaseException as error:
+            interrupts.hold()
+            remove_leftovers(definition)
+            if interrupts.asked and not isinstance(error, Interrupted):
+                raise Interrupted(
+                    "interrupted; nothing was released", code="interrupted"
+                ) from error
+            raise
+        write_records(definition, result, json)
+    if not quiet:
+        show(result, json=json, report=definition.report)
+    return result
+
+
+def remove_leftovers(definition: Definition) -> None:
+    """Remove what an interrupt left behind that came between the making of a file and its use.
+
+    A command makes one run, so whatever belongs to this process belongs to that run.
+    """
+    from shoal.engines.leftovers import sweep_own
+
+    if definition.output is not None:
+        sweep_own(definition.output.path.resolve().parent)
+
+
+def check_places(definition: Definition, json: str | None, file: str) -> None:
+    """Refuse, before the long work, a result or report that could not be written after it."""
+    from shoal.definition.check import may_be_read
+    from shoal.errors import BadOutput
+    from shoal.report.write import check_place
+
+    taken = {Path(file).resolve()}
+    if definition.output is not None:
+        taken.add(definition.output.path.resolve())
+    for what, path in (("report", definition.report), ("result", _json_path(json))):
+        if path is None:
+            continue
+        check_place(path)
+        if may_be_read(definition.source.path, path) or path.resolve() in taken:
+            raise BadOutput(
+                f"the {what} {path} would take the place of another file of this run",
+                code="cannot-write",
+                hint=f"give the {what} a file of its own",
+            )
+        taken.add(path.resolve())
+
+
+def _json_path(json: str | None) -> Path | None:
+    return None if json is None or json == "-" else Path(json)
+
+
+def write_records(definition: Definition, result: Result, json: str | None) -> None:
+    """The result and the report, where they were asked for."""
+    from shoal.report.page import write_report
+    from shoal.report.result import to_json, write_result
+
+    path = _json_path(json)
+    if path is not None:
+        write_result(result, path)
+    elif json is not None:
+        typer.echo(to_json(result), nl=False)
+    if definition.report is not None:
+        write_report(result, definition, definition.report)

@@ -1,0 +1,62 @@
+"""A result in sentences, the same in the terminal, in notebooks and in reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shoal.values import Result
+
+
+def safety(result: Result) -> str:
+    """Is it safe: the answer first, then what it rests on."""
+    if not result.verified:
+        return "Not verified: do not pass this on."
+    demands = ", ".join(
+        f"{demand.attribute + ': ' if demand.attribute else ''}{demand.demanded}"
+        for demand in result.privacy
+    )
+    return (
+        f"Safe: verified from the written release. {demands}; the smallest of "
+        f"{count(result.classes, 'class', 'classes')} has {count(result.smallest_class, 'record')}."
+    )
+
+
+def lost(result: Result) -> tuple[str, ...]:
+    """What was lost: the loss with its proof, then the records left out."""
+    if result.status == "optimal":
+        proof = f"proved the least possible among {count(result.lattice, 'transformation')}"
+    else:
+        proof = (
+            "not proved the least possible: the search was stopped, and another transformation "
+            f"may lose as little as {result.bound:.6f} (gap {result.gap:.1%})"
+        )
+    lines = [f"Loss {result.loss:.6f} ({result.loss_model}), {proof}."]
+    judged = result.records - result.removed
+    lines.append(
+        f"{result.suppressed:,} of {count(judged, 'record')} suppressed "
+        f"({share(result.suppressed, judged)}; up to {result.suppression_limit:,} were allowed)."
+    )
+    if result.removed:
+        lines.append(
+            f"{count(result.removed, 'record')} with a missing quasi-identifier removed before."
+        )
+    return tuple(lines)
+
+
+def where(result: Result) -> str:
+    """Where the release is, and how long it took."""
+    seconds = f"{result.seconds['total']:.1f} s"
+    if result.output is None:
+        return f"In memory, after {seconds}."
+    return f"{result.output} (written and verified in {seconds})"
+
+
+def count(number: int, singular: str, plural: str = "") -> str:
+    """`1 record`, `2,000 records`."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def share(part: int, whole: int) -> str:
+    """A part as a percentage."""
+    return f"{part / whole:.2%}" if whole else "0%"

@@ -1,0 +1,213 @@
+"""`shoal verify` answers yes or no from a file, with an exit code to match."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from typer.testing import CliRunner, Result
+
+from shoal.cli.app import app
+from shoal.errors import BadData, BadDefinition, UserError
+
+DEFINITION = """
+source: people.csv
+output: release.csv
+k: 2
+suppression: 1
+attributes:
+  name: identifier
+  age: {role: quasi-identifier, hierarchy: {intervals: [10, 50]}}
+  zip: {role: quasi-identifier, hierarchy: {mask: 3}}
+  pay: keep
+"""
+SOURCE = "name,age,zip,pay\nann,21,123,1\nbo,22,124,2\ncy,31,123,3\ndi,35,129,4\ned,88,,5\n"
+RELEASE = """age,zip,pay
+"[20,30)",12*,1
+"[20,30)",12*,2
+"[30,40)",12*,3
+"[30,40)",12*,4
+"""
+RESULT = {"levels": {"age": 1, "zip": 1}, "records": 5, "removed": 0, "hierarchies": {}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "definition.yaml").write_text(DEFINITION, encoding="utf-8")
+    (tmp_path / "people.csv").write_text(SOURCE, encoding="utf-8")
+    (tmp_path / "release.csv").write_text(RELEASE, encoding="utf-8")
+    (tmp_path / "result.json").write_text(json.dumps(RESULT), encoding="utf-8")
+    return tmp_path
+
+
+def verify(folder: Path, *options: str) -> Result:
+    command = ["verify", str(folder / "release.csv"), "--definition"]
+    return CliRunner().invoke(app, [*command, str(folder / "definition.yaml"), *options])
+
+
+def change(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_yes_comes_first_and_the_exit_code_is_0(folder: Path) -> None:
+    done = verify(folder)
+    assert done.output.startswith("Yes: ")
+    assert done.exit_code == 0
+    for finding in ("columns", "level of age", "level of zip", "k-anonymity", "suppression"):
+        assert finding in done.output
+
+
+def test_no_comes_first_and_the_exit_code_is_4(folder: Path) -> None:
+    change(folder / "release.csv", "12*,1", "123,1")
+    done = verify(folder)
+    assert done.output.startswith("No: ")
+    assert done.exit_code == 4
+
+
+def test_labels_with_brackets_are_not_taken_for_markup(folder: Path) -> None:
+    change(folder / "release.csv", '"[20,30)",12*,1\n', "")
+    done = verify(folder, "--records", "3")
+    assert "{age='[20,30)'," in " ".join(done.output.split())
+
+
+def test_the_verdict_is_printed_as_json(folder: Path) -> None:
+    verdict = json.loads(verify(folder, "--json").output)
+    assert verdict["safe"] is True
+    assert (verdict["records"], verdict["classes"], verdict["smallest_class"]) == (4, 2, 2)
+    assert all(finding["holds"] for finding in verdict["findings"])
+
+
+def findings(folder: Path, *options: str) -> dict[str, Any]:
+    found = json.loads(verify(folder, "--json", *options).output)["findings"]
+    return {finding["name"]: finding for finding in found}
+
+
+def test_records_are_counted_in_the_source_when_it_can_be_read(folder: Path) -> None:
+    assert findings(folder)["suppression"]["saw"].startswith("1 of 5 records suppressed")
+    (folder / "people.csv").unlink()
+    assert findings(folder)["suppression"]["saw"].startswith("not judged")
+    assert verify(folder).exit_code == 0
+    assert verify(folder, "--records", "5").exit_code == 0
+    assert verify(folder, "--records", "6").exit_code == 4
+
+
+def test_the_levels_and_records_of_a_result_are_held_against_the_release(folder: Path) -> None:
+    result = ("--result", str(folder / "result.json"))
+    assert verify(folder, *result).exit_code == 0
+    change(folder / "result.json", '"age": 1', '"age": 2')
+    assert not findings(folder, *result)["level of age"]["holds"]
+    change(folder / "result.json", '"age": 2', '"age": 1')
+    change(folder / "result.json", '"records": 5', '"records": 7')
+    assert not findings(folder, *result)["suppression"]["holds"]
+
+
+def test_a_source_that_changed_since_the_result_is_left_aside(folder: Path) -> None:
+    change(folder / "result.json", '"removed"', '"input_sha256": "0", "removed"')
+    (folder / "people.csv").write_text("name,age,zip,pay\nx,1,1,1\n", encoding="utf-8")
+    assert verify(folder, "--result", str(folder / "result.json")).exit_code == 0
+
+
+def test_hierarchies_that_the_run_proposed_are_taken_from_the_result(folder: Path) -> None:
+    change(folder / "definition.yaml", ", hierarchy: {mask: 3}", "")
+    assert findings(folder)["level of zip"]["saw"].startswith("not judged")
+    change(folder / "result.json", '"hierarchies": {}', '"hierarchies": {"zip": {"mask": 3}}')
+    result = ("--result", str(folder / "result.json"))
+    assert findings(folder, *result)["level of zip"]["saw"] == "1 label at level 1"
+    change(folder / "release.csv", "12*,1", "123,1")
+    assert not findings(folder, *result)["level of zip"]["holds"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"levels": {"age": "x"}, "records": 5}', "\0"])
+def test_a_file_that_is_no_result_is_refused(folder: Path, text: str) -> None:
+    (folder / "result.json").write_text(text, encoding="utf-8")
+    done = verify(folder, "--result", str(folder / "result.json"))
+    assert isinstance(done.exception, BadData)
+    assert done.exception.code == "bad-result"
+
+
+def test_a_release_that_is_not_there_is_an_error_and_no_verdict(folder: Path) -> None:
+    (folder / "release.csv").unlink()
+    assert isinstance(verify(folder).exception, UserError)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n",
+        "age,zip,pay\n",
+        "age,zip\n1,2\n",
+        "a,b,c\n1,2,3\n",
+        "age,zip,zip\n1,2,3\n",
+        RELEASE + "1,2\n",
+        RELEASE.replace("age,", "age,name,", 1).replace('"[', 'x,"['),
+    ],
+)
+def test_a_file_that_is_no_such_table_is_not_safe_and_gives_no_traceback(
+    folder: Path, text: str
+) -> None:
+    (folder / "release.csv").write_text(text, encoding="utf-8")
+    done = verify(folder)
+    assert done.exit_code == 4
+    assert done.output.startswith("No: ")
+
+
+def test_the_release_is_read_with_the_delimiter_of_the_output(folder: Path) -> None:
+    change(folder / "definition.yaml", "release.csv", '{path: release.csv, delimiter: ";"}')
+    text = "age;zip;pay\n" + "[20,30);12*;1\n" * 2 + "[30,40);12*;1\n" * 2
+    (folder / "release.csv").write_text(text, encoding="utf-8")
+    assert verify(folder).exit_code == 0
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".json", ".jsonl", ".csv.gz"])
+def test_a_release_of_any_format_is_read(folder: Path, ending: str) -> None:
+    path = folder / f"other{ending}"
+    duckdb.sql(f"COPY (FROM read_csv('{folder / 'release.csv'}', all_varchar = true)) TO '{path}'")
+    command = ["verify", str(path), "--definition", str(folder / "definition.yaml")]
+    assert CliRunner().invoke(app, command).exit_code == 0
+
+
+def test_other_columns_that_are_kept_are_those_of_the_source(folder: Path) -> None:
+    change(folder / "definition.yaml", "  pay: keep", "others: keep")
+    assert verify(folder).exit_code == 0
+    change(folder / "people.csv", "pay", "wage")
+    assert not findings(folder)["columns"]["holds"]
+    (folder / "people.csv").unlink()
+    done = verify(folder, "--records", "5")
+    assert isinstance(done.exception, BadData)
+    assert done.exception.code == "unknown-others"
+
+
+def test_a_definition_that_does_not_fit_the_source_is_an_error(folder: Path) -> None:
+    change(folder / "definition.yaml", "  pay: keep", "  wage: keep")
+    assert isinstance(verify(folder).exception, BadDefinition)
+
+
+def test_the_help_shows_an_example() -> None:
+    assert "shoal verify release.csv" in CliRunner().invoke(app, ["verify", "--help"]).output
+
+
+def test_demands_on_sensitive_values_are_held_against_the_source(folder: Path) -> None:
+    change(folder / "definition.yaml", "  pay: keep", "  pay: {role: sensitive, closeness: 0.7}")
+    assert findings(folder)["t-closeness of pay"]["holds"]
+    change(folder / "release.csv", "12*,2", "12*,1")
+    saw = findings(folder)["t-closeness of pay"]["saw"]
+    assert saw.startswith("1 of 2 classes fail, t <= 0.7 (equal distance) demanded: {age='[20,30)'")
+    (folder / "people.csv").unlink()
+    done = verify(folder, "--records", "5")
+    assert done.exit_code == 4
+    assert findings(folder)["t-closeness of pay"]["saw"].startswith("not judged")
+
+
+def test_diversity_is_judged_without_the_source(folder: Path) -> None:
+    demand = "{role: sensitive, diversity: {distinct: 2}}"
+    change(folder / "definition.yaml", "  pay: keep", f"  pay: {demand}")
+    (folder / "people.csv").unlink()
+    assert verify(folder).exit_code == 0
+    change(folder / "release.csv", "12*,2", "12*,1")
+    assert verify(folder).exit_code == 4

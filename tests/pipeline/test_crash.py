@@ -1,0 +1,58 @@
+"""Whenever a run is killed, the old output is there, or the new one, whole."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from pathlib import Path
+
+from commands import leftovers, shoal, start
+from shoal.demo.files import write_demo
+
+
+def test_a_killed_run_leaves_the_old_output_or_the_new_one_whole(tmp_path: Path) -> None:
+    write_demo(tmp_path, 30_000)
+    release, report = tmp_path / "release.csv", tmp_path / "report.html"
+    command = ("run", "patients.yaml", "--k", "2", "--suppression", "10%")
+    assert shoal(*command, folder=tmp_path).returncode == 0
+    new = release.read_bytes()
+    chance = random.Random(5)
+    kills = 0
+    for moment in range(8):
+        release.write_bytes(b"old")
+        report.unlink(missing_ok=True)
+        process = start(*command, folder=tmp_path)
+        try:
+            process.wait(0.3 + 0.2 * moment + chance.uniform(0, 0.2))
+        except subprocess.TimeoutExpired:
+            kills += 1
+            process.kill()
+        process.communicate(timeout=60)
+        found = release.read_bytes()
+        assert found in (b"old", new)
+        if report.exists():
+            assert found == new
+    assert kills > 0
+
+    assert shoal(*command, folder=tmp_path).returncode == 0
+    assert release.read_bytes() == new
+    assert leftovers(tmp_path) == []
+
+
+def test_a_run_sweeps_what_a_killed_one_left_and_spares_the_living(tmp_path: Path) -> None:
+    from shoal.engines.leftovers import FOLDER, HIDDEN, owned
+
+    write_demo(tmp_path, 100)
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    ours = owned("")
+    of_dead = f"{dead.pid}-{ours.split('-')[1]}-"
+    (tmp_path / f"{HIDDEN}{of_dead}x.csv").write_text("records")
+    (temporary / f"{FOLDER}{of_dead}x").mkdir()
+    (temporary / f"{FOLDER}{of_dead}x" / "tidy-0.csv").write_text("records")
+    living = tmp_path / f"{HIDDEN}{ours}x.csv"
+    living.write_text("of the process that runs this test")
+    assert shoal("run", "patients.yaml", folder=tmp_path).returncode == 0
+    assert leftovers(tmp_path) == [living.name]

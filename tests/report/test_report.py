@@ -1,0 +1,152 @@
+"""What is said of a result: in sentences, as HTML for notebooks, and as a page of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd  # type: ignore[import-untyped]
+import pytest
+
+import shoal
+from shoal.definition.read import from_mapping
+from shoal.report.page import page, write_report
+from shoal.report.result import to_json
+from shoal.report.text import lost, safety, where
+from shoal.values import Result
+
+VOID = {"meta", "br"}
+
+
+class Strict(HTMLParser):
+    """Tags must close in the order in which they opened; remembers tags, addresses and text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.addresses: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def parsed(html: str) -> Strict:
+    reader = Strict()
+    reader.feed(html)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    frame = pd.DataFrame({"<b>": ["<i>x</i>", "<i>y</i>"] * 4, "a&b": list("11112222")})
+    _, result = shoal.anonymize(
+        frame, ["<b>", "a&b"], k=4, suppression=0, with_result=True, missing={"values": ["<NA>"]}
+    )
+    return result
+
+
+def definition(**keys: Any) -> shoal.Definition:
+    attributes = {"<b>": "quasi-identifier", "a&b": "quasi-identifier", "name": "identifier"}
+    return from_mapping(
+        {"source": "folder/pat<ients>.csv", "k": 4, "attributes": attributes, **keys}
+    )
+
+
+def test_a_notebook_shows_well_formed_html_with_names_as_text(result: Result) -> None:
+    html = parsed(result._repr_html_())
+    assert "<b>" in html.text
+    assert "a&b" in html.text
+    assert not html.tags & {"b", "i", "script"}
+    assert html.addresses == []
+
+
+def test_the_report_answers_in_order_and_then_says_what_it_rests_on(result: Result) -> None:
+    given = dataclasses.replace(result, input_sha256="0123abcd")
+    text = parsed(page(given, definition(suppression="5%", others="drop"))).text
+    order = (
+        "Release of pat<ients>.csv",
+        "Safe: verified",
+        "What was lost",
+        "What was done to each attribute",
+        "Where it is",
+        "left out (identifiers)",
+        "k4",
+        "5%",
+        "extended match",
+        "lossiyengar",
+        "strategyexhaustive",
+        "0123abcd",
+        "duckdb",
+    )
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+
+
+def test_the_report_needs_nothing_from_outside_and_holds_no_date(
+    result: Result, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    write_report(result, definition(), path)
+    html = path.read_text(encoding="utf-8")
+    assert parsed(html).addresses == []
+    assert "http" not in html
+    assert html == page(result, definition())
+    assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_proposed_hierarchies_are_shown_ready_to_copy(result: Result) -> None:
+    text = parsed(page(result, definition())).text
+    assert "Proposed hierarchies" in text
+    assert "a&b" in text[text.index("attributes:") :]
+
+
+def test_the_sentences_tell_a_proof_from_a_stop(result: Result) -> None:
+    assert "proved the least possible among" in lost(result)[0]
+    stopped = dataclasses.replace(result, status="feasible", loss=0.5, bound=0.25, gap=0.5)
+    assert "not proved the least possible" in lost(stopped)[0]
+    assert "0.250000 (gap 50.0%)" in lost(stopped)[0]
+
+
+def test_removed_and_suppressed_records_are_told_apart(result: Result) -> None:
+    other = dataclasses.replace(result, records=11, removed=1, suppressed=2, suppression_limit=3)
+    lines = lost(other)
+    assert lines[1] == "2 of 10 records suppressed (20.00%; up to 3 were allowed)."
+    assert lines[2] == "1 record with a missing quasi-identifier removed before."
+
+
+def test_an_unverified_result_never_reads_as_safe(result: Result) -> None:
+    unsafe = dataclasses.replace(result, verified=False)
+    assert safety(unsafe) == "Not verified: do not pass this on."
+    assert "Safe" not in parsed(unsafe._repr_html_()).text
+
+
+def test_where_is_the_place_of_the_file(result: Result) -> None:
+    assert where(result).startswith("In memory")
+    assert where(result.published("out.csv")).startswith("out.csv (written and verified in ")
+
+
+def test_the_json_has_every_field_that_scripts_rely_on(result: Result) -> None:
+    fields = json.loads(to_json(dataclasses.replace(result, gap=float("inf"))))
+    assert fields.keys() >= {
+        *("status", "loss", "bound", "gap", "levels", "records", "suppressed", "classes"),
+        *("smallest_class", "tuples", "lattice", "checked", "boxes", "strategy", "seconds"),
+        *("verified", "privacy", "output", "input_sha256", "versions"),
+    }
+    assert fields["seconds"].keys() >= {"read", "search", "release", "verify", "total"}
+    assert fields["gap"] is None

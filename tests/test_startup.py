@@ -1,0 +1,57 @@
+"""Starting is quick, because nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("duckdb", "numba", "numpy", "pandas", "polars", "pyarrow", "pydantic", "rich", "yaml")
+
+IMPORTED = f"; import sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+
+HELP = """
+import sys
+sys.argv = ["shoal", *{arguments!r}]
+from shoal.cli.main import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
+"""
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    assert python("import shoal" + IMPORTED).strip() == "[]"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    said = python(HELP.format(arguments=arguments) + IMPORTED.removeprefix("; "))
+    assert said.splitlines()[-1] == "[]"
+
+
+def test_public_names_stay_functions_whatever_modules_are_imported() -> None:
+    code = (
+        "import shoal, shoal.anonymize, shoal.pipeline, shoal.verify.judge\n"
+        "from shoal import verify\n"
+        "for name in ('anonymize', 'check', 'run', 'verify'):\n"
+        "    print(type(getattr(shoal, name)).__name__)\n"
+        "print(verify is shoal.verify)\n"
+    )
+    assert python(code).split() == ["function"] * 4 + ["True"]
+
+
+def test_every_public_name_is_there() -> None:
+    import shoal
+
+    assert sorted(shoal.__all__) == list(shoal.__all__) == dir(shoal)
+    assert all(getattr(shoal, name) is not None for name in shoal.__all__)
+    with pytest.raises(AttributeError):
+        _ = shoal.nothing
