@@ -237,7 +237,11 @@ def test_widths_are_compared_as_the_decimals_they_are_written() -> None:
 
 def test_a_hierarchy_may_stand_at_a_sensitive_attribute() -> None:
     closeness = {"t": 0.2, "distance": "hierarchical"}
-    attribute = {"role": "sensitive", "hierarchy": "suppress", "closeness": closeness}
+    attribute = {
+        "role": "sensitive",
+        "hierarchy": {"tree": {"any": ["x", "y"]}},
+        "closeness": closeness,
+    }
     from_mapping({**SOUND, "attributes": {"q": QI, "a": attribute}})
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from shoal import plugins
 from shoal.definition.check_hierarchy import heights, of_hierarchy
 from shoal.definition.demands import Demand, demands_on, loss_of
-from shoal.definition.model import Attribute, Definition, Diversity
+from shoal.definition.model import Attribute, Csv, Definition, Diversity, Taxonomy
 from shoal.definition.scalars import nearest
 from shoal.errors import BadDefinition, MissingExtra, Mistake, did_you_mean, quoted
 from shoal.loss.base import CellLoss, ClassLoss
@@ -205,6 +205,14 @@ def _of_demands(key: str, attribute: Attribute) -> Iterator[Mistake]:
         what = "hierarchical distance needs a hierarchy"
         remedy = "add `hierarchy:` to the attribute, or use another distance"
         yield Mistake(f"{key}.closeness.distance", what, remedy)
+    elif (
+        closeness
+        and closeness.distance == "hierarchical"
+        and not isinstance(attribute.hierarchy, Csv | Taxonomy)
+    ):
+        what = "hierarchical distance needs a hierarchy that names its values: a file or a tree"
+        remedy = "write the hierarchy to a file with `shoal hierarchy make`, and give that file"
+        yield Mistake(f"{key}.hierarchy", what, remedy)
 
 
 def _of_models(demands: Iterable[Demand]) -> Iterator[Mistake]:

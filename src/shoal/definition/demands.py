@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from shoal.errors import quoted
 from shoal.plugins import find
 from shoal.privacy.k_anonymity import KAnonymity
 
@@ -26,11 +28,15 @@ class Demand:
     parameters: Mapping[str, Any]
 
     def make(self) -> PrivacyModel:
-        """The model; ValueError when it does not take these parameters."""
-        try:
-            return cast("PrivacyModel", find("privacy", self.model)(**self.parameters))
-        except TypeError as error:
-            raise ValueError(f"{self.model} does not take these parameters ({error})") from None
+        """The model; ValueError when it does not take these parameters, or not in this place."""
+        part = find("privacy", self.model)
+        named = self.parameters.get("attribute")
+        if named is not None and not self.key.startswith(f"attributes.{named}."):
+            raise ValueError("its attribute is the one it stands at, and cannot be a parameter")
+        if ("attribute" in inspect.signature(part).parameters) != (named is not None):
+            where = "the top of the definition" if named else "a sensitive attribute"
+            raise ValueError(f"{self.model} belongs under `privacy` of {where}")
+        return cast("PrivacyModel", _made(part, self.model, self.parameters))
 
 
 def demands_of(definition: Definition) -> Iterator[Demand]:
@@ -75,7 +81,20 @@ def models_of(definition: Definition) -> tuple[PrivacyModel, ...]:
 def loss_of(definition: Definition) -> Loss:
     """The loss to minimise; ValueError when it does not take the parameters."""
     choice = definition.loss
+    return cast("Loss", _made(find("loss", choice.name), choice.name, choice.parameters))
+
+
+def _made(part: Callable[..., object], name: str, parameters: Mapping[str, Any]) -> object:
+    """The part with its parameters; ValueError when they are not those it takes."""
+    known = inspect.signature(part).parameters
+    optional = [key for key, each in known.items() if each.default is not each.empty]
+    wrong = [key for key in parameters if key not in known]
+    absent = [key for key in known if key not in parameters and key not in optional]
+    if wrong or absent:
+        takes = [key for key in known if key != "attribute"]
+        said = f"unknown are {quoted(wrong)}" if wrong else f"missing are {quoted(absent)}"
+        raise ValueError(f"{name} takes {quoted(takes) or 'no parameters'}; {said}")
     try:
-        return cast("Loss", find("loss", choice.name)(**choice.parameters))
+        return part(**parameters)
     except TypeError as error:
-        raise ValueError(f"{choice.name} does not take these parameters ({error})") from None
+        raise ValueError(f"{name} cannot use its parameters as they are ({error})") from None

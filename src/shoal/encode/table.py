@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -115,8 +116,6 @@ def encode(definition: Definition, counted: pa.Table) -> Table:
     """Codes for what the engine counted; every hierarchy is proven to be nested and complete."""
     names = definition.quasi_identifiers
     weights = _weights(counted)
-    if len(weights) == 0:
-        raise BadData("the source has no records", code="no-records", hint="check the path")
     attributes, codes = [], []
     for name in names:
         attribute, column = _encode_attribute(definition.attributes[name], name, counted)
@@ -179,23 +178,34 @@ def _encode_attribute(
     hierarchy = build(name, declared.hierarchy, column.counts)
     leaf_of = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
     leaves = np.array([*(leaf_of[value] for value in column.counts), len(leaf_of)], dtype=np.int64)
-    limit = hierarchy.height if declared.limit is None else declared.limit
-    if limit > hierarchy.height:
-        raise BadData(
-            f"attributes.{name}.limit is {limit}, but the hierarchy ends at level "
-            f"{hierarchy.height}",
-            code="limit-above-hierarchy",
-            hint=f"set the limit to {hierarchy.height} or less, or leave it out",
-        )
+    _check_levels(name, declared, hierarchy)
     attribute = Attribute(
         name,
         hierarchy,
-        limit,
+        hierarchy.height if declared.limit is None else declared.limit,
         1.0 if declared.priority is None else declared.priority,
         declared.information_loss,
         groups_with_missing(hierarchy),
     )
     return attribute, leaves[column.rows]
+
+
+def _check_levels(name: str, declared: AttributeDefinition, hierarchy: Hierarchy) -> None:
+    """The limit and the losses of levels fit the hierarchy that the data gave."""
+    limit, losses, height = declared.limit, declared.information_loss, hierarchy.height
+    if limit is not None and limit > height:
+        raise BadData(
+            f"attributes.{name}.limit is {limit}, but the hierarchy ends at level {height}",
+            code="limit-above-hierarchy",
+            hint=f"set the limit to {height} or less, or leave it out",
+        )
+    if losses is not None and len(losses) != height + 1:
+        raise BadData(
+            f"attributes.{name}.information loss has {len(losses)} numbers, but on this data the "
+            f"hierarchy has {height + 1} levels",
+            code="losses-of-levels",
+            hint="give one number for each level; `shoal hierarchy show` shows them",
+        )
 
 
 def groups_with_missing(hierarchy: Hierarchy) -> tuple[Ints, ...]:
@@ -237,9 +247,10 @@ def _reference(
 def _natural(value: str) -> tuple[int, float, str]:
     """Numbers by size before text by code point."""
     try:
-        return (0, float(value), value)
+        number = float(value)
     except ValueError:
-        return (1, 0.0, value)
+        number = math.nan
+    return (1, 0.0, value) if math.isnan(number) else (0, number, value)
 
 
 def _weights(counted: pa.Table) -> Ints:

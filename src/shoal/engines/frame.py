@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Collection
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +18,7 @@ def open_frame(
     frame: Any, *, memory_limit: int | None = None, threads: int | None = None
 ) -> TableSource:
     """A frame as a table; it is never changed, and the index of a pandas frame is not data."""
-    table = _arrow(frame)
+    table = as_arrow(frame)
     names = tuple(table.column_names)
     check_names(names, "the frame")
     session = Session(memory_limit, threads)
@@ -30,16 +32,57 @@ def open_frame(
     return TableSource(session, relation)
 
 
-def like(table: pa.Table, frame: Any) -> Any:
-    """An Arrow table as the kind of frame given: pandas, polars, or else Arrow."""
-    kind = _kind(frame)
-    if kind == "pandas":
-        return table.to_pandas()
-    if kind == "polars":
-        import polars
+def like(table: pa.Table, frame: Any, unchanged: Collection[str] = ()) -> Any:
+    """An Arrow table as the kind of frame given: pandas, polars, or else Arrow.
 
-        return polars.from_arrow(table)
+    The columns `unchanged` get back the types they had there, where their values still allow it. A
+    categorical lists the categories that occur in the table and no others: the list of the original
+    would tell of values that only suppressed records have.
+    """
+    kind = _kind(frame)
+    table = _without_intervals(table)
+    if kind == "pandas":
+        return _to_pandas(table, frame, unchanged)
+    if kind == "polars":
+        return _to_polars(table, frame, unchanged)
     return table
+
+
+def _without_intervals(table: pa.Table) -> pa.Table:
+    """DuckDB has one type for all spans of time; as durations they can be computed with."""
+    for i, field in enumerate(table.schema):
+        if pa.types.is_interval(field.type):
+            spans = (each.as_py() for each in table.column(i))
+            values = [s and (s.days * 86_400_000_000 + s.nanoseconds // 1000) for s in spans]
+            table = table.set_column(i, field.name, pa.array(values, pa.duration("us")))
+    return table
+
+
+def _to_pandas(table: pa.Table, frame: Any, unchanged: Collection[str]) -> Any:
+    released = table.to_pandas()
+    types = {str(name): kind for name, kind in zip(frame.columns, frame.dtypes, strict=True)}
+    for name in unchanged:
+        kind = types[name]
+        if hasattr(kind, "categories"):
+            occur = kind.categories[kind.categories.isin(released[name])]
+            kind = type(kind)(occur, ordered=kind.ordered)
+        if released[name].dtype != kind and str(kind) != "object":
+            with contextlib.suppress(ValueError, TypeError):
+                released[name] = released[name].astype(kind)
+    return released
+
+
+def _to_polars(table: pa.Table, frame: Any, unchanged: Collection[str]) -> Any:
+    import polars
+
+    released = polars.from_arrow(table)
+    assert isinstance(released, polars.DataFrame)  # a table, not an array  # noqa: S101
+    before = frame.collect_schema()
+    for name in unchanged:
+        if before[name] != polars.Enum:
+            with contextlib.suppress(polars.exceptions.PolarsError):
+                released = released.with_columns(polars.col(name).cast(before[name]))
+    return released
 
 
 def _kind(frame: Any) -> str:
@@ -47,9 +90,9 @@ def _kind(frame: Any) -> str:
     return type(frame).__module__.split(".")[0]
 
 
-def _arrow(frame: Any) -> pa.Table:
+def as_arrow(frame: Any) -> pa.Table:
     """The frame as an Arrow table, sharing its memory where that is possible."""
-    if _kind(frame) == "pandas":
+    if _kind(frame) == "pandas" and hasattr(frame, "columns"):
         check_names([str(name) for name in frame.columns], "the frame")
         return _from_pandas(frame)
     if _kind(frame) == "polars" and hasattr(frame, "collect"):
@@ -57,7 +100,8 @@ def _arrow(frame: Any) -> pa.Table:
     if isinstance(frame, pa.Table):
         return frame
     if hasattr(frame, "__arrow_c_stream__"):
-        return pa.RecordBatchReader.from_stream(frame).read_all()
+        with contextlib.suppress(pa.ArrowInvalid):  # a column, not a table
+            return pa.RecordBatchReader.from_stream(frame).read_all()
     raise BadData(
         f"a {type(frame).__module__}.{type(frame).__qualname__} is not a frame",
         code="not-a-frame",

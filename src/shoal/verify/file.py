@@ -10,8 +10,9 @@ from shoal.definition.check import against_columns
 from shoal.engines.base import FileOptions
 from shoal.engines.files import open_files
 from shoal.errors import BadData, UserError
-from shoal.verify.judge import source_facts, unreadable, verify
+from shoal.verify.judge import unreadable, verify
 from shoal.verify.recount import distinct_values
+from shoal.verify.source_facts import UNKNOWN, SourceFacts, source_facts
 from shoal.verify.stated import with_hierarchies
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
     from shoal.values import Verdict
-    from shoal.verify.judge import SourceFacts
     from shoal.verify.stated import Stated
 
 
@@ -61,9 +61,7 @@ def verify_file(
             code="unknown-others",
             hint="Name the kept columns in the definition, or put the source back.",
         )
-    facts: SourceFacts = {"records": None, "removed": 0, "blank": 0}
-    if known is not None:
-        facts = known.facts
+    facts: SourceFacts = UNKNOWN if known is None else known.facts
     if stated is not None:
         facts = {**facts, "records": stated.records, "removed": stated.removed}
     if records is not None:

@@ -8,51 +8,20 @@ level of a quasi-identifier for which the definition gives no hierarchy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from shoal.errors import UserError, quoted
 from shoal.values import Finding, Verdict
 from shoal.verify.levels import judge_level
 from shoal.verify.recount import Recount, recount
-from shoal.verify.sensitive import unjudged
+from shoal.verify.sensitive import NAMED_CLASSES, judge_demands
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
-
-NAMED_CLASSES = 10
-"""How many failing classes are named."""
-
-
-class SourceFacts(TypedDict):
-    """The records of a source, those that basic match removes first, and the blank ones.
-
-    A blank record has no quasi-identifier and no sensitive value, so it looks like a marked one.
-    `records` is None when nothing is known.
-    """
-
-    records: int | None
-    removed: int
-    blank: int
-
-
-def source_facts(definition: Definition, source: Source) -> SourceFacts:
-    """Count in the source what its release is held against, and no more than that needs."""
-    basic = definition.missing.match == "basic"
-    if not basic and definition.suppressed == "drop":
-        return {"records": recount(source, ()).records, "removed": 0, "blank": 0}
-    found = recount(
-        source,
-        definition.quasi_identifiers,
-        sensitive=definition.sensitive,
-        mark=not basic,
-        missing=definition.missing.values,
-    )
-    removed = found.incomplete if basic else 0
-    records = found.records + found.marked
-    return {"records": records, "removed": removed, "blank": found.marked}
+    from shoal.verify.recount import Values
 
 
 def verify(
@@ -62,6 +31,7 @@ def verify(
     records: int | None,
     removed: int = 0,
     blank: int = 0,
+    reference: Mapping[str, Values] | None = None,
     levels: Mapping[str, int] | None = None,
     values: Mapping[str, Collection[str]] | None = None,
     columns: Sequence[str] | None = None,
@@ -70,8 +40,9 @@ def verify(
 
     Of the source it is told what the caller knows: its `records`, how many of them basic match
     `removed` first, how many are `blank` (without any quasi-identifier and sensitive value), the
-    distinct `values` of its quasi-identifiers and the order of its `columns`. `levels` are those
-    the release claims; without them every quasi-identifier must be at one level throughout.
+    distinct `values` of its quasi-identifiers, how often each sensitive value occurs (`reference`)
+    and the order of its `columns`. `levels` are those the release claims; without them every
+    quasi-identifier must be at one level throughout.
     """
     try:
         seen = tuple(column.name for column in release.columns())
@@ -83,6 +54,7 @@ def verify(
             definition.quasi_identifiers,
             sensitive=definition.sensitive,
             mark=definition.suppressed == "mark",
+            missing_sensitive=definition.missing.values,
         )
     except UserError as error:
         return unreadable(error)
@@ -91,7 +63,7 @@ def verify(
         *_levels(definition, found, levels, values or {}),
         _k_anonymity(definition.k, found),
         *_complete(definition, found),
-        *unjudged(definition),
+        *judge_demands(definition, found, reference),
         _suppression(definition, found, records, removed, blank),
     )
     return Verdict(findings, found.records, found.classes, found.smallest)
@@ -149,16 +121,17 @@ def _levels(
 
 def _k_anonymity(k: int, found: Recount) -> Finding:
     """Every class has at least k records."""
-    failing = found.below(k)
+    failing = [row for row, size in enumerate(found.sizes.tolist()) if size < k]
     if not failing:
         if not found.classes:
             return Finding("k-anonymity", True, "no classes")
         saw = f"{found.classes:,} classes, the smallest of {found.smallest:,} records; {k} demanded"
         return Finding("k-anonymity", True, saw)
-    named = found.smallest_below(k, NAMED_CLASSES)
-    more = f" and {failing - len(named):,} more" if failing > len(named) else ""
-    saw = f"{failing:,} of {found.classes:,} classes have fewer than {k} records: "
-    return Finding("k-anonymity", False, saw + "; ".join(map(str, named)) + more)
+    named = [found.name(row) for row in found.first_of(failing, NAMED_CLASSES)]
+    more = f" and {len(failing) - len(named):,} more" if len(failing) > len(named) else ""
+    saw = f"{len(failing):,} of {found.classes:,} classes have fewer than {k} records: "
+    said = "; ".join(f"{each} has {each.size}" for each in named)
+    return Finding("k-anonymity", False, saw + said + more)
 
 
 def _complete(definition: Definition, found: Recount) -> list[Finding]:

@@ -6,13 +6,19 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
+from shoal.errors import BadHierarchy
+from shoal.verify.disclosure import Disclosure, disclosure
+from shoal.verify.matching import MATCHES, Matching, judge_match
 from shoal.verify.recount import recount
+from shoal.verify.sensitive import told
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from shoal.engines.base import Source
     from shoal.values import Ints
+    from shoal.verify.ancestors import Ancestors
+    from shoal.verify.recount import Recount
 
 _BOUNDS = (1, 2, 3, 5, 10, 20, 50, 100)
 
@@ -36,7 +42,11 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Measure:
-    """The classes of a table: k is the smallest, and a class of one is a unique record."""
+    """The classes of a table: k is the smallest, and a class of one is a unique record.
+
+    Classes are those of extended match, where missing equals missing. `matches` judges the table by
+    each relation that was asked for; `sensitive` says what the classes give away.
+    """
 
     name: str
     quasi_identifiers: tuple[str, ...]
@@ -48,11 +58,32 @@ class Measure:
     unique_records: int
     incomplete_records: int
     class_sizes: tuple[Bucket, ...]
+    matches: tuple[Matching, ...] = ()
+    sensitive: tuple[Disclosure, ...] = ()
 
     @property
     def k(self) -> int:
-        """The greatest k for which the table is k-anonymous, 0 when it is empty."""
-        return self.smallest_class
+        """The greatest k for which the table is k-anonymous, 0 when it is empty.
+
+        That is by the one relation that was asked for; by extended match when several were.
+        """
+        return self.matches[0].k if len(self.matches) == 1 else self.smallest_class
+
+    @property
+    def attacks(self) -> tuple[str, ...]:
+        """The attacks that the table does not withstand, each in a line."""
+        found = []
+        if self.unique_records:
+            found.append(f"uniqueness: {self._share(self.unique_records)} records stand alone")
+        for each in self.sensitive:
+            if each.homogeneous_classes:
+                named = "; ".join(f"{name} with {name.size}" for name in each.named)
+                found.append(
+                    f"homogeneity of {each.attribute}: {each.homogeneous_classes:,} classes with "
+                    f"{self._share(each.homogeneous_records)} records have one value only, "
+                    f"the largest: {named}"
+                )
+        return tuple(found)
 
     def facts(self) -> list[tuple[str, str]]:
         """What was measured, as pairs to be shown."""
@@ -71,37 +102,70 @@ class Measure:
         return f"{records:,} ({records / max(1, self.records):.1%})"
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {self.smallest_class}-anonymous" if self.records else self.name]
+        lines = [f"{self.name}: {self.k}-anonymous" if self.records else self.name]
         lines += [f"{what}: {value}" for what, value in self.facts()]
         lines += [
             f"classes of {bucket.label}: {bucket.classes:,} ({self._share(bucket.records)} records)"
             for bucket in self.class_sizes
         ]
-        return "\n".join(lines)
+        lines += [f"{match.match} match: k = {match.k}; {match.attack}" for match in self.matches]
+        for each in self.sensitive:
+            lines += [f"{each.attribute}, {what}: {value}" for what, value in each.facts()]
+        return "\n".join([*lines, *self.attacks])
 
     def _repr_html_(self) -> str:
-        facts = "".join(
-            f"<tr><th style='text-align:left'>{escape(what)}</th><td>{escape(value)}</td></tr>"
-            for what, value in self.facts()
-        )
-        sizes = "".join(
-            f"<tr><td>{escape(bucket.label)}</td><td>{bucket.classes:,}</td>"
-            f"<td>{bucket.records:,}</td></tr>"
+        tables = [_html([], self.facts())]
+        sizes = [
+            (bucket.label, f"{bucket.classes:,}", f"{bucket.records:,}")
             for bucket in self.class_sizes
-        )
-        return (
-            f"<div><strong>{escape(self.name)}: k = {self.smallest_class}</strong>"
-            f"<table>{facts}</table>"
-            "<table><thead><tr><th>class size</th><th>classes</th><th>records</th></tr></thead>"
-            f"<tbody>{sizes}</tbody></table></div>"
-        )
+        ]
+        tables.append(_html(["class size", "classes", "records"], sizes))
+        if len(self.matches) > 1:
+            rows = [(each.match, f"{each.k:,}", each.attack) for each in self.matches]
+            tables.append(_html(["match", "k", ""], rows))
+        tables += [_html([each.attribute, ""], each.facts()) for each in self.sensitive]
+        attacks = "".join(f"<p>{escape(attack)}</p>" for attack in self.attacks)
+        heading = f"<strong>{escape(self.name)}: k = {self.k}</strong>"
+        return f"<div>{heading}{''.join(tables)}{attacks}</div>"
+
+
+def _html(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table; the first cell of a row says what the others are about."""
+    head = "".join(f"<th>{escape(text)}</th>" for text in heading)
+    body = "".join(
+        f"<tr><th style='text-align:left'>{escape(row[0])}</th>"
+        + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def measure(
-    source: Source, quasi_identifiers: Sequence[str], missing: Sequence[str] = ()
+    source: Source,
+    quasi_identifiers: Sequence[str],
+    missing: Sequence[str] = (),
+    *,
+    sensitive: Sequence[str] = (),
+    match: str = "extended",
+    hierarchies: Mapping[str, Ancestors] | None = None,
+    missing_as_value: bool = False,
+    k: int | None = None,
 ) -> Measure:
-    """Count the classes of any table; empty text, null and the `missing` texts are equal values."""
-    found = recount(source, quasi_identifiers, missing=missing)
+    """Count the classes of any table; empty text, null and the `missing` texts are equal values.
+
+    `match` is one of MATCHES, or `all`; with `k`, the records with fewer matches are counted. A
+    missing sensitive value is no value, or with `missing_as_value` one more. `hierarchies` are the
+    trees of sensitive attributes, for hierarchical distance.
+    """
+    found = recount(
+        source,
+        quasi_identifiers,
+        sensitive=sensitive,
+        missing=missing,
+        missing_sensitive=missing,
+    )
+    trees = hierarchies or {}
     return Measure(
         name=source.name,
         quasi_identifiers=found.quasi_identifiers,
@@ -113,7 +177,28 @@ def measure(
         unique_records=found.classes - len(found.sizes[found.sizes > 1]),
         incomplete_records=found.incomplete,
         class_sizes=_buckets(found.sizes),
+        matches=tuple(
+            judge_match(found, each, k) for each in (MATCHES if match == "all" else (match,))
+        ),
+        sensitive=tuple(
+            _disclosed(found, name, missing_as_value, trees.get(name)) for name in sensitive
+        ),
     )
+
+
+def _disclosed(
+    found: Recount, name: str, missing_as_value: bool, tree: Ancestors | None
+) -> Disclosure:
+    """One sensitive attribute, with its distribution in the table itself as reference."""
+    classes = [told(values, missing_as_value) for values in found.values[name]]
+    table: dict[str | None, int] = {}
+    for values in classes:
+        for value, count in values.items():
+            table[value] = table.get(value, 0) + count
+    try:
+        return disclosure(name, found, classes, table, tree)
+    except BadHierarchy as error:
+        raise BadHierarchy(f"{name}: {error.what}", code=error.code, hint=error.hint) from None
 
 
 def _buckets(sizes: Ints) -> tuple[Bucket, ...]:

@@ -1,22 +1,24 @@
-"""Counting afresh: the classes of a table, their sizes and labels."""
+"""Counting afresh: the classes of a table, their sizes, labels and sensitive values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from shoal.engines.base import Source
     from shoal.values import Bools, Ints
 
 _SIZE = "size"
+
+Values: TypeAlias = Mapping[str | None, int]
+"""How many records have each value of a sensitive attribute, None for missing."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class ColumnCount:
 
 
 @dataclass(frozen=True)
-class FailingClass:
+class ClassName:
     """A class by its labels, None for missing, and its number of records."""
 
     labels: Mapping[str, str | None]
@@ -41,7 +43,7 @@ class FailingClass:
             f"{name}={'missing' if label is None else _short(label)}"
             for name, label in self.labels.items()
         )
-        return f"{{{shown}}} has {self.size}"
+        return f"{{{shown}}}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +51,14 @@ class Recount:
     """The classes of a table: a row of `table` per class, with its labels and its size.
 
     Missing equals missing. `marked` records stay out of every class: all that could be said of them
-    is blanked.
+    is blanked. `values` has for each sensitive attribute the values of every class, in the order of
+    the rows.
     """
 
     quasi_identifiers: tuple[str, ...]
     table: pa.Table
     marked: int = 0
+    values: Mapping[str, Sequence[Values]] = field(default_factory=dict)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -83,22 +87,20 @@ class Recount:
             self.sizes[_missing(self.table, range(len(self.quasi_identifiers))).any(0)].sum()
         )
 
-    def below(self, k: int) -> int:
-        """The number of classes of fewer than k records."""
-        return int((self.sizes < k).sum())
+    def name(self, row: int) -> ClassName:
+        """The class of a row, named by its labels."""
+        labels = [self.table.column(i)[row].as_py() for i in range(len(self.quasi_identifiers))]
+        return ClassName(
+            dict(zip(self.quasi_identifiers, labels, strict=True)), int(self.sizes[row])
+        )
 
-    def smallest_below(self, k: int, most: int) -> list[FailingClass]:
-        """The smallest classes of fewer than k records, at most so many, always the same ones."""
-        failing = self.table.filter(pa.array(self.sizes < k))
-        keys = [(_SIZE, "ascending")] + [(n, "ascending") for n in failing.column_names[:-1]]
-        rows = failing.take(pc.sort_indices(failing, sort_keys=keys)[:most])
-        labels = zip(*(column.to_pylist() for column in rows.columns[:-1]), strict=True)
-        sizes = rows.column(_SIZE).to_pylist()
-        names = self.quasi_identifiers
-        return [
-            FailingClass(dict(zip(names, row, strict=True)), size)
-            for row, size in zip(labels, sizes, strict=True)
-        ]
+    def first_of(self, rows: Sequence[int], most: int, order: str = "ascending") -> list[int]:
+        """Of these rows at most so many, always the same ones: by size, then by labels."""
+        chosen = np.asarray(rows, dtype=np.int64)
+        classes = self.table.take(pa.array(chosen))
+        keys = [(_SIZE, order)] + [(n, "ascending") for n in classes.column_names[:-1]]
+        places = pc.sort_indices(classes, sort_keys=keys)[:most]
+        return [int(chosen[i]) for i in places.to_pylist()]
 
     def column(self, position: int) -> ColumnCount:
         """The labels of one quasi-identifier, from the classes: no second pass over records."""
@@ -124,27 +126,34 @@ def recount(
     sensitive: Sequence[str] = (),
     mark: bool = False,
     missing: Sequence[str] = (),
+    missing_sensitive: Sequence[str] = (),
 ) -> Recount:
-    """Count the classes of a table with one GROUP BY of the engine.
+    """Count the classes of a table, and their sensitive values, with one GROUP BY of the engine.
 
     With `mark`, records without any quasi-identifier and sensitive value are suppressed ones. The
-    `missing` texts mean missing in quasi-identifiers; a sensitive value is released as it stands.
+    `missing` texts mean missing in quasi-identifiers, the `missing_sensitive` ones in sensitive
+    values: those are released as they stand, so only a blank one can tell a marked record.
     """
-    seen = (*quasi_identifiers, *sensitive) if mark else tuple(quasi_identifiers)
-    if len(seen) == len(quasi_identifiers):
-        table = _counted(source, seen, missing)
+    names, columns = tuple(quasi_identifiers), len(quasi_identifiers)
+    if not sensitive:
+        table = _counted(source, names, missing)
     else:
-        table = _without(_counted(source, seen, ()), len(quasi_identifiers), missing)
+        table = _counted(source, (*names, *sensitive), ())
+        table = _without(table, range(columns), missing)
     marked = 0
     if mark:
-        blank = _missing(table, range(len(seen))).all(0)
+        blank = _missing(table, range(columns + len(sensitive))).all(0)
         marked = int(_numbers(table.column(_SIZE))[blank].sum())
         table = table.filter(pa.array(~blank))
-    if len(seen) > len(quasi_identifiers):
-        labels = table.column_names[: len(quasi_identifiers)]
-        summed = table.group_by(labels).aggregate([(_SIZE, "sum")])
-        table = summed.select([*labels, f"{_SIZE}_sum"]).rename_columns([*labels, _SIZE])
-    return Recount(tuple(quasi_identifiers), table, marked)
+    if not sensitive:
+        return Recount(names, table, marked)
+    table = _without(table, range(columns, columns + len(sensitive)), missing_sensitive)
+    classes, class_of = _classes(table, columns)
+    values = {
+        name: _values(table.column(columns + i), table.column(_SIZE), class_of, len(classes))
+        for i, name in enumerate(sensitive)
+    }
+    return Recount(names, classes, marked, values)
 
 
 def distinct_values(counted: pa.Table, names: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -160,14 +169,42 @@ def _counted(source: Source, columns: Sequence[str], missing: Sequence[str]) -> 
     return table.rename_columns([f"column {i}" for i in range(len(columns))] + [_SIZE])
 
 
-def _without(table: pa.Table, columns: int, texts: Sequence[str]) -> pa.Table:
-    """The table with these texts null in so many first columns; rows may then be equal."""
-    for i in range(columns):
+def _without(table: pa.Table, positions: range, texts: Sequence[str]) -> pa.Table:
+    """The table with these texts null in these columns; rows may then be equal."""
+    for i in positions if texts else ():
         labels = table.column(i)
         null = pa.scalar(None, labels.type)
         found = pc.is_in(labels, value_set=pa.array(texts, labels.type))
         table = table.set_column(i, table.column_names[i], pc.if_else(found, null, labels))
     return table
+
+
+def _classes(table: pa.Table, columns: int) -> tuple[pa.Table, Ints]:
+    """The rows that are equal in so many first columns as one, and the class of each row."""
+    labels = table.column_names[:columns]
+    numbered = table.append_column("row", pa.array(np.arange(len(table))))
+    grouped = numbered.group_by(labels, use_threads=False).aggregate(
+        [(_SIZE, "sum"), ("row", "list")]
+    )
+    lengths = np.asarray(pc.list_value_length(grouped.column("row_list")))
+    class_of = np.empty(len(table), dtype=np.int64)
+    class_of[_numbers(pc.list_flatten(grouped.column("row_list")))] = np.repeat(
+        np.arange(len(grouped)), lengths
+    )
+    classes = grouped.select([*labels, f"{_SIZE}_sum"]).rename_columns([*labels, _SIZE])
+    return classes, class_of
+
+
+def _values(
+    column: pa.ChunkedArray, sizes: pa.ChunkedArray, class_of: Ints, classes: int
+) -> list[Values]:
+    """How many records of each class have each value."""
+    found: list[dict[str | None, int]] = [{} for _ in range(classes)]
+    rows = zip(class_of.tolist(), column.to_pylist(), sizes.to_pylist(), strict=True)
+    for number, value, size in rows:
+        counts = found[number]
+        counts[value] = counts.get(value, 0) + size
+    return list[Values](found)
 
 
 def _missing(table: pa.Table, positions: Sequence[int]) -> Bools:

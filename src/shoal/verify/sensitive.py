@@ -1,44 +1,111 @@
-"""What is demanded of the sensitive values of each class, and who judges it.
+"""What is demanded of the classes beyond k: one finding for each demand of the definition.
 
-A judge looks at one class: the values it holds with their counts, those of the whole table, and the
-parameters of the demand. It says whether the class meets the demand. A demand that no judge knows
-fails, so that nothing unproved is released.
+A demand that nobody can judge fails, so that nothing unproved is released.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from shoal.definition.demands import demands_of
+from shoal.errors import BadHierarchy
+from shoal.privacy.base import PlainModel
 from shoal.values import Finding
+from shoal.verify.ancestors import ancestors_of
+from shoal.verify.judges import JUDGES, NEED_TABLE, Judge, Members, Reference
 
 if TYPE_CHECKING:
-    from shoal.definition.model import Attribute, Definition
+    from shoal.definition.demands import Demand
+    from shoal.definition.model import Definition
+    from shoal.verify.recount import Recount, Values
 
-Values: TypeAlias = Mapping[str | None, int]
-Judge: TypeAlias = Callable[[Values, Values, Any], bool]
-
-JUDGES: Mapping[str, Judge] = {}
-"""One judge for each kind of demand: distinct, entropy, recursive, closeness."""
-
-
-def demands(attribute: Attribute) -> dict[str, Any]:
-    """The demands on a sensitive attribute: their kind and parameters."""
-    found: dict[str, Any] = {}
-    if attribute.diversity is not None:
-        kinds = ("distinct", "entropy", "recursive")
-        found = {kind: getattr(attribute.diversity, kind) for kind in kinds}
-    found["closeness"] = attribute.closeness
-    return {kind: parameters for kind, parameters in found.items() if parameters is not None}
+NAMED_CLASSES = 10
+"""How many failing classes are named."""
 
 
-def unjudged(definition: Definition) -> list[Finding]:
-    """A failing finding for every demand that has no judge."""
-    return [
-        Finding(
-            f"{kind} of {name}", False, "not judged: the verifier does not know this demand yet"
-        )
-        for name, attribute in definition.attributes.items()
-        for kind in demands(attribute)
-        if kind not in JUDGES
-    ]
+class Unjudged(Exception):
+    """Why a demand cannot be judged."""
+
+
+def judge_demands(
+    definition: Definition, found: Recount, reference: Mapping[str, Values] | None
+) -> list[Finding]:
+    """The finding about each demand beyond k.
+
+    `reference` has the values of each sensitive attribute in the whole source, None when the source
+    is not known. Missing values count as the definition says.
+    """
+    return [_judged(demand, definition, found, reference) for demand in demands_of(definition)]
+
+
+def _judged(
+    demand: Demand, definition: Definition, found: Recount, reference: Mapping[str, Values] | None
+) -> Finding:
+    attribute = demand.parameters.get("attribute")
+    as_value = definition.missing.sensitive == "value"
+    name = demand.model
+    values: list[Values] = [{}] * found.classes
+    table: Values | None = {}
+    if attribute is not None:
+        name = f"{demand.model} of {attribute}"
+        values = [told(each, as_value) for each in found.values[attribute]]
+        table = None if reference is None else told(reference[attribute], as_value)
+    classes = list(map(Members, found.sizes.tolist(), values))
+    try:
+        return _held_against(_judge(demand, definition, table), name, found, classes)
+    except (Unjudged, BadHierarchy) as error:
+        why = error.what if isinstance(error, BadHierarchy) else error
+        return Finding(name, False, f"not judged: {why}")
+
+
+def told(values: Values, as_value: bool) -> Values:
+    """The values that count: all, or those that are not missing."""
+    if as_value or None not in values:
+        return values
+    return {value: count for value, count in values.items() if value is not None}
+
+
+def _judge(demand: Demand, definition: Definition, table: Values | None) -> Judge:
+    """The judge of a built-in model, else the model's own plain judgement."""
+    appoint = JUDGES.get(demand.model)
+    if table is None and (appoint is None or demand.model in NEED_TABLE):
+        raise Unjudged("it compares classes with the source, which cannot be read or has changed")
+    if appoint is None:
+        return _of_plug_in(demand, table or {})
+    ancestors = None
+    if demand.parameters.get("distance") == "hierarchical":
+        ancestors = ancestors_of(definition.attributes[demand.parameters["attribute"]].hierarchy)
+    return appoint(demand.parameters, Reference(table or {}, ancestors))
+
+
+def _of_plug_in(demand: Demand, table: Values) -> Judge:
+    """A model of somebody else judges classes itself, if it can do so in plain Python."""
+    model = demand.make()
+    if not isinstance(model, PlainModel):
+        raise Unjudged(f"{demand.model} has no method `holds` for the verifier")
+
+    def holds(members: Members) -> bool:
+        try:
+            return bool(model.holds(members.size, members.values, table))
+        except Exception as error:
+            raise Unjudged(f"`holds` of {demand.model} raised {type(error).__name__}") from error
+
+    return Judge(model.demanded(), lambda members: float(holds(members)), holds)
+
+
+def _held_against(judge: Judge, name: str, found: Recount, classes: Sequence[Members]) -> Finding:
+    """Every class before the judge; the smallest of those that fail are named."""
+    failing = [row for row, members in enumerate(classes) if not judge.holds(members)]
+    if not failing:
+        return Finding(name, True, f"{judge.demanded} in each of {len(classes):,} classes")
+    chosen = found.first_of(failing, NAMED_CLASSES)
+    said = [f"{found.name(row)} reaches {number(judge.reached(classes[row]))}" for row in chosen]
+    more = f" and {len(failing) - len(said):,} more" if len(failing) > len(said) else ""
+    saw = f"{len(failing):,} of {len(classes):,} classes fail, {judge.demanded} demanded: "
+    return Finding(name, False, saw + "; ".join(said) + more)
+
+
+def number(value: float) -> str:
+    """A number as people read it; `no limit` where none would do."""
+    return "no limit" if value == float("inf") else f"{value:.6g}"

@@ -54,6 +54,17 @@ class SuppressLabels(Built):
 
 def file_labels(spec: Csv) -> Listed:
     """The columns of a hierarchy file: the values, then the labels of level 1, 2 and so on."""
+    return Listed(list(zip(*file_rows(spec), strict=True)))
+
+
+def tree_labels(spec: Taxonomy) -> Listed:
+    """The labels of a tree, level by level."""
+    rows = tree_rows(spec)
+    return Listed(list(zip(*rows, strict=True)) if rows else [(), (TOP,)])
+
+
+def file_rows(spec: Csv) -> list[list[str]]:
+    """The rows of a hierarchy file, blank ones left out."""
     try:
         with spec.path.open(encoding="utf-8-sig", newline="") as file:
             rows = [row for row in csv.reader(file, delimiter=spec.delimiter) if row]
@@ -71,16 +82,19 @@ def file_labels(spec: Csv) -> Listed:
             hint="Give every row the value and its label at each level, separated by "
             f"{spec.delimiter!r}.",
         )
-    return Listed(list(zip(*rows, strict=True)))
+    return rows
 
 
-def tree_labels(spec: Taxonomy) -> Listed:
-    """A tree's labels: a leaf that lies less deep than others is its own label up to its depth."""
+def tree_rows(spec: Taxonomy) -> list[tuple[str, ...]]:
+    """The leaves of a tree, each with its label at every level up to a single one.
+
+    A leaf that lies less deep than others is its own label up to its depth.
+    """
     paths = list(_paths(spec.tree, ()))
     depth = max((len(path) for path in paths), default=0)
-    filled = [path + path[-1:] * (depth - len(path)) for path in paths]
-    levels = [set(labels) for labels in zip(*filled, strict=True)][::-1]
-    return Listed(levels if levels and len(levels[-1]) == 1 else [*levels, {TOP}])
+    rows = [(path + path[-1:] * (depth - len(path)))[::-1] for path in paths]
+    single = len({row[-1] for row in rows}) == 1
+    return rows if single else [(*row, TOP) for row in rows]
 
 
 def _paths(tree: object, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

@@ -1,0 +1,55 @@
+"""The tree of values of a sensitive attribute, read by the verifier itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from shoal.definition.model import Csv, Hierarchy, Taxonomy
+from shoal.errors import BadHierarchy
+from shoal.verify.labels.listed import file_rows, tree_rows
+
+Ancestors: TypeAlias = Mapping[str, Sequence[str]]
+"""The labels of each value at every level of a hierarchy, from level 0 up."""
+
+
+def ancestors_of(spec: Hierarchy | None) -> Ancestors:
+    """The tree of values in a file or a taxonomy; the other hierarchies state none."""
+    match spec:
+        case Csv():
+            return {row[0]: row for row in file_rows(spec)}
+        case Taxonomy():
+            return {row[0]: row for row in tree_rows(spec)}
+    raise BadHierarchy(
+        "hierarchical distance needs a hierarchy that names its values: a file or a tree",
+        code="no-tree",
+        hint="Write the hierarchy to a file with `shoal hierarchy make`.",
+    )
+
+
+def read_trees(hierarchies: Mapping[str, Any], attributes: Sequence[str]) -> dict[str, Ancestors]:
+    """The trees of attributes, each a path, `{path: ..., delimiter: ...}` or `{tree: ...}`."""
+    for name in hierarchies:
+        if name not in attributes:
+            raise BadHierarchy(
+                f"there is a hierarchy for {name!r}, which is not among the sensitive attributes",
+                code="no-tree",
+                hint="Name the attribute as sensitive, or leave the hierarchy out.",
+            )
+    return {name: ancestors_of(_spec(name, given)) for name, given in hierarchies.items()}
+
+
+def _spec(name: str, given: Any) -> Csv | Taxonomy:
+    if isinstance(given, str | Path):
+        given = {"path": given}
+    try:
+        if isinstance(given, Mapping) and "path" in given:
+            return Csv.model_validate(given)
+        return Taxonomy.model_validate(given)
+    except ValueError:
+        raise BadHierarchy(
+            f"the hierarchy of {name!r} is neither a path nor a tree",
+            code="no-tree",
+            hint='Give a file, or {"tree": {"label": ["value", "value"]}}.',
+        ) from None

@@ -1,0 +1,168 @@
+"""A judge for every privacy model that comes with Shoal: does a class meet the demand?
+
+Written from the definitions and not from the models of the search, so that a fault there is not
+repeated here. Where floats decide, a judge leaves `ROOM` on the accepting side: what the search
+accepts is never refused for the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from shoal.verify import distance, spread
+
+if TYPE_CHECKING:
+    from shoal.verify.ancestors import Ancestors
+    from shoal.verify.distance import Distance
+    from shoal.verify.recount import Values
+
+ROOM = 1e-9
+
+
+class Members(NamedTuple):
+    """The records of one class: how many, and those of their sensitive values that count."""
+
+    size: int
+    values: Values
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A sensitive attribute in the whole table, and the tree of its values where one is needed."""
+
+    values: Values
+    ancestors: Ancestors | None = None
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What is demanded, how much of it a class reaches, and whether that is enough."""
+
+    demanded: str
+    reached: Callable[[Members], float]
+    holds: Callable[[Members], bool]
+
+
+Parameters: TypeAlias = Mapping[str, Any]
+Appoint: TypeAlias = Callable[[Parameters, Reference], Judge]
+
+
+def k_anonymity(given: Parameters, _: Reference) -> Judge:
+    """At least k records."""
+    k = int(given["k"])
+    return Judge(f"k >= {k}", lambda c: c.size, lambda c: c.size >= k)
+
+
+def distinct_diversity(given: Parameters, _: Reference) -> Judge:
+    """At least l different values."""
+    l = int(given["l"])
+    return Judge(f"distinct l >= {l}", lambda c: len(c.values), lambda c: len(c.values) >= l)
+
+
+def entropy_diversity(given: Parameters, _: Reference) -> Judge:
+    """Entropy of at least log l."""
+    l = float(given["l"])
+    return Judge(
+        f"entropy l >= {l:g}",
+        lambda c: spread.effective_number(c.values),
+        lambda c: spread.entropy(c.values) >= math.log(l) - ROOM,
+    )
+
+
+def recursive_diversity(given: Parameters, _: Reference) -> Judge:
+    """The top below c times the tail, without room: these are whole numbers, and c is as given."""
+    c, l = float(given["c"]), int(given["l"])
+
+    def holds(members: Members) -> bool:
+        top, tail = spread.top_and_tail(members.values, l)
+        return top < c * tail
+
+    return Judge(
+        f"recursive c = {c:g} at l = {l}",
+        lambda members: spread.recursive_ratio(members.values, l),
+        holds,
+    )
+
+
+def t_closeness(given: Parameters, table: Reference) -> Judge:
+    """Not farther than t from the table."""
+    t, kind = float(given["t"]), str(given.get("distance", "equal"))
+    away = distance_of(kind, table)
+    return Judge(
+        f"t <= {t:g} ({kind} distance)",
+        lambda c: away(c.values),
+        lambda c: away(c.values) <= t + ROOM,
+    )
+
+
+def distance_of(kind: str, table: Reference) -> Distance:
+    """The distance of this kind from a table."""
+    if kind == "hierarchical":
+        return distance.hierarchical(table.values, table.ancestors or {})
+    return {"equal": distance.equal, "ordered": distance.ordered}[kind](table.values)
+
+
+def alpha_anonymity(given: Parameters, _: Reference) -> Judge:
+    """No value in more than a share alpha of the records that have one."""
+    alpha = float(given["alpha"])
+
+    def holds(members: Members) -> bool:
+        counts = members.values.values()
+        return bool(counts) and at_most(max(counts), alpha * sum(counts))
+
+    return Judge(f"alpha <= {alpha:g}", lambda c: spread.largest_share(c.values), holds)
+
+
+def beta_likeness(given: Parameters, table: Reference) -> Judge:
+    """No value gained more than beta, nor, when enhanced, more than -ln p."""
+    beta, enhanced = float(given["beta"]), bool(given.get("enhanced", False))
+    total = sum(table.values.values())
+
+    def largest_share(p: float) -> float:
+        return (1 + (min(beta, -math.log(p)) if enhanced else beta)) * p
+
+    shares = {value: largest_share(count / total) for value, count in table.values.items()}
+
+    def holds(members: Members) -> bool:
+        values, records = members.values, sum(members.values.values())
+        return bool(values) and all(
+            at_most(n, shares.get(v, 0.0) * records) for v, n in values.items()
+        )
+
+    gain = (spread.enhanced_gain if enhanced else spread.gain)(table.values)
+    kind = "enhanced" if enhanced else "basic"
+    return Judge(f"{kind} beta <= {beta:g}", lambda c: gain(c.values), holds)
+
+
+def delta_disclosure(given: Parameters, table: Reference) -> Judge:
+    """The logarithm of no share moved by delta or more."""
+    delta, ratio = float(given["delta"]), spread.log_ratio(table.values)
+    return Judge(
+        f"delta < {delta:g}",
+        lambda c: ratio(c.values),
+        lambda c: ratio(c.values) < delta + ROOM,
+    )
+
+
+def at_most(count: int, limit: float) -> bool:
+    """Whether a number of records is within a limit, with room in the measure of the limit."""
+    return count <= limit + ROOM * max(1.0, limit)
+
+
+JUDGES: Mapping[str, Appoint] = {
+    "k-anonymity": k_anonymity,
+    "distinct-diversity": distinct_diversity,
+    "entropy-diversity": entropy_diversity,
+    "recursive-diversity": recursive_diversity,
+    "t-closeness": t_closeness,
+    "alpha-anonymity": alpha_anonymity,
+    "beta-likeness": beta_likeness,
+    "delta-disclosure": delta_disclosure,
+}
+"""How each model's judge is appointed, from the parameters of a demand and the table."""
+
+NEED_TABLE = frozenset({"t-closeness", "beta-likeness", "delta-disclosure"})
+"""The models that compare a class with the whole table."""

@@ -1,0 +1,90 @@
+"""Counting matches, against a comparison of every record with every other."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.verify.matching import MATCHES, count_matches, judge_match
+from shoal.verify.measure import measure
+from shoal.verify.recount import recount
+from verify.rows import Cell, Row, source
+
+NAMES = ("x", "y", "z")
+CELLS = st.sampled_from(["a", "b", None])
+TABLES = st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=14)
+PATIENT = settings(deadline=None, max_examples=150)
+
+
+def cells_match(match: str, mine: Cell, other: Cell) -> bool:
+    if match == "basic":
+        return mine == other and mine is not None
+    if match == "extended":
+        return mine == other
+    if match == "maybe":
+        return mine == other or mine is None or other is None
+    return mine == other or other is None
+
+
+def plain_matches(match: str, row: Row, rows: list[Row]) -> int:
+    return sum(
+        all(cells_match(match, mine, cell) for mine, cell in zip(row, other, strict=True))
+        for other in rows
+    )
+
+
+@PATIENT
+@given(TABLES, st.sampled_from(MATCHES))
+def test_matches_are_those_of_a_pairwise_comparison(rows: list[Row], match: str) -> None:
+    found = recount(source(NAMES, rows), NAMES)
+    counted = dict(
+        zip(
+            (tuple(found.name(i).labels.values()) for i in range(found.classes)),
+            count_matches(found, match).tolist(),
+            strict=True,
+        )
+    )
+    assert counted == {row: plain_matches(match, row, rows) for row in rows}
+
+
+@PATIENT
+@given(TABLES, st.sampled_from(MATCHES), st.integers(1, 4))
+def test_records_are_counted_by_their_matches(rows: list[Row], match: str, k: int) -> None:
+    found = judge_match(recount(source(NAMES, rows), NAMES), match, k)
+    matches = [plain_matches(match, row, rows) for row in rows]
+    assert found.k == min(matches, default=0)
+    assert found.unique_records == sum(number <= 1 for number in matches)
+    assert found.records_below == sum(number < k for number in matches)
+
+
+@PATIENT
+@given(TABLES)
+def test_the_relations_nest(rows: list[Row]) -> None:
+    judged = measure(source(NAMES, rows), NAMES, match="all").matches
+    by_name = {each.match: each.k for each in judged}
+    order = ("basic", "extended", "right-maybe", "maybe")
+    assert sorted(by_name[name] for name in order) == [by_name[name] for name in order]
+
+
+def test_keys_too_large_for_one_number_are_numbered_anew() -> None:
+    names = [f"column {i}" for i in range(40)]
+    wide = [tuple(f"{(row * (i + 3)) % 11}" for i in range(40)) for row in range(30)]
+    holed = [(*row[:39], None) for row in wide[:5]]
+    found = recount(source(names, wide + holed), names)
+    expected = [plain_matches("maybe", row, wide + holed) for row in {*wide, *holed}]
+    assert sorted(count_matches(found, "maybe").tolist()) == sorted(expected)
+
+
+def test_the_k_of_a_measure_is_that_of_the_relation_asked_for() -> None:
+    table = source(["x"], [("a",), ("a",), (None,)])
+    for match, k in {"basic": 0, "extended": 1, "right-maybe": 1, "maybe": 3}.items():
+        assert measure(table, ["x"], match=match).k == k
+    everything = measure(table, ["x"], match="all", k=2)
+    assert everything.k == 1
+    assert [each.records_below for each in everything.matches] == [1, 1, 0, 1]
+
+
+def test_each_relation_says_what_it_does_not_withstand() -> None:
+    judged = measure(source(["x"], [("a",)]), ["x"], match="all").matches
+    weak = [each.match for each in judged if "does not withstand" in each.attack]
+    assert weak == ["maybe", "right-maybe"]
