@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
 from hypothesis import strategies as st
 
 from oracle import Ladder, Row
+from shoal.encode.hierarchy import Hierarchy
+from shoal.encode.table import Attribute, Table, groups_with_missing
+from shoal.loss.iyengar import Iyengar
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.search.objective import objective_of
+from shoal.search.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -58,3 +67,42 @@ def cases(draw: st.DrawFn) -> Case:
         draw(st.integers(2, 4)),
         draw(st.integers(0, 6)),
     )
+
+
+def table_of(case: Case, quantifiers: Sequence[tuple[float, ...] | None] = ()) -> Table:
+    """The rows of a case, encoded; `quantifiers` are the information losses of its attributes."""
+    attributes = []
+    for j, (name, ladder) in enumerate(zip(case.names, case.ladders, strict=True)):
+        hierarchy = Hierarchy.from_rows(name, list(ladder.steps.values()), str)
+        attributes.append(
+            Attribute(
+                name,
+                hierarchy,
+                case.limits[j],
+                float(case.priorities[j]),
+                quantifiers[j] if quantifiers else None,
+                groups_with_missing(hierarchy),
+            )
+        )
+    tuples = Counter(case.rows)
+    codes = tuple(
+        np.array(
+            [
+                attribute.missing_code
+                if row[j] is None
+                else attribute.hierarchy.labels[0].index(str(row[j]))
+                for row in tuples
+            ],
+            dtype=np.int64,
+        )
+        for j, attribute in enumerate(attributes)
+    )
+    weights = np.array(list(tuples.values()), dtype=np.int64)
+    return Table(tuple(attributes), codes, weights, {}, 0)
+
+
+def problem_of(case: Case) -> Problem:
+    """The case as a problem: k-anonymity at the least of Iyengar's loss."""
+    table = table_of(case)
+    objective = objective_of(table, Iyengar(), "mean")
+    return Problem(table, (KAnonymity(case.k),), objective, case.suppression)

@@ -64,6 +64,13 @@ def find(kind: str, name: str) -> Any:
     return _load(kind, found[0])
 
 
+def summary(plugin: Plugin) -> str:
+    """The first line of what a part says of itself; an error when it cannot be imported."""
+    point = EntryPoint(plugin.name, plugin.reference, GROUPS[plugin.kind])
+    said: str = _load(plugin.kind, point).__doc__ or ""
+    return said.strip().partition("\n")[0]
+
+
 def _load(kind: str, point: EntryPoint) -> Any:
     """The object behind an entry point; an import that fails is that distribution's fault."""
     try:

@@ -3,50 +3,14 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
-import numpy as np
 from hypothesis import given, settings
 
 from oracle import optimum, outcome
-from problems import Case, cases
-from shoal.encode.hierarchy import Hierarchy
-from shoal.encode.table import Attribute, Table, groups_with_missing
+from problems import Case, cases, problem_of
 from shoal.events import Proved, Stopped
-from shoal.loss.iyengar import Iyengar
-from shoal.privacy.k_anonymity import KAnonymity
 from shoal.search.incumbent import Limits
 from shoal.search.lattice import Lattice
-from shoal.search.objective import CellObjective
-from shoal.search.problem import Problem
 from shoal.search.strategies.exhaustive import Exhaustive
-
-
-def problem_of(case: Case) -> Problem:
-    """The case, encoded."""
-    attributes = []
-    for name, ladder, limit, priority in zip(
-        case.names, case.ladders, case.limits, case.priorities, strict=False
-    ):
-        hierarchy = Hierarchy.from_rows(name, list(ladder.steps.values()), str)
-        attributes.append(
-            Attribute(name, hierarchy, limit, float(priority), None, groups_with_missing(hierarchy))
-        )
-    tuples = Counter(case.rows)
-    codes = tuple(
-        np.array(
-            [
-                attribute.missing_code
-                if row[j] is None
-                else attribute.hierarchy.labels[0].index(str(row[j]))
-                for row in tuples
-            ],
-            dtype=np.int64,
-        )
-        for j, attribute in enumerate(attributes)
-    )
-    weights = np.array(list(tuples.values()), dtype=np.int64)
-    table = Table(tuple(attributes), codes, weights, {}, 0)
-    objective = CellObjective(table, Iyengar())
-    return Problem(table, (KAnonymity(case.k),), objective, case.suppression)
 
 
 @given(cases())

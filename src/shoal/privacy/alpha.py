@@ -47,10 +47,11 @@ class AlphaAnonymity:
         return removal(counts.sizes, totals(histogram), kept, self.satisfied(counts))
 
     def reached(self, counts: Counts) -> float:
-        """The largest share of any value in any class."""
+        """The largest share of any value in any class; infinite where a class has no value."""
         histogram = counts.histograms[self.attribute]
-        shares = histogram.counts / totals(histogram)[owners(histogram)]
-        return float(largest(histogram, shares).max(initial=0.0))
+        records = totals(histogram)
+        shares = largest(histogram, histogram.counts / records[owners(histogram)])
+        return float(np.where(records == 0, np.inf, shares).max(initial=0.0))
 
     def _caps(self, counts: Counts) -> Floats:
         return np.full(len(counts.histograms[self.attribute].reference.values), self.alpha)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from shoal.values import Bools, Counts, Ints
 
 
@@ -46,3 +48,24 @@ class PrivacyModel(Protocol):
 
     def reached(self, counts: Counts) -> float:
         """The strongest demand of this kind that all these classes meet."""
+
+
+@runtime_checkable
+class PlainModel(Protocol):
+    """What a plug-in adds to a model, so that the verifier can judge a release by it.
+
+    The verifier shares no code with the search, so it does not ask `satisfied`.
+    """
+
+    def demanded(self) -> str:
+        """The demand as people write it."""
+
+    def holds(
+        self, size: int, values: Mapping[str | None, int], table: Mapping[str | None, int]
+    ) -> bool:
+        """Whether a class of `size` records may be released; plain Python, exact.
+
+        `values` are the sensitive values of the class with their records, `table` those of the
+        whole source, suppressed records included. A missing value is left out of both, or is None
+        where the definition counts it as a value. Both are empty for a model without an attribute.
+        """

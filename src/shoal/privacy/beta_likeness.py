@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import owners, totals
+from shoal.privacy.histograms import largest, owners, totals
 from shoal.privacy.share_caps import kept_at_most, reference_shares, removal, within
 
 if TYPE_CHECKING:
@@ -50,14 +50,19 @@ class BetaLikeness:
         return removal(counts.sizes, totals(histogram), kept, self.satisfied(counts))
 
     def reached(self, counts: Counts) -> float:
-        """The largest gain of any value; infinite where the enhanced limit -ln p is passed."""
+        """The largest gain of any value.
+
+        It is infinite where the enhanced limit -ln p is passed, or a class has no value.
+        """
         histogram = counts.histograms[self.attribute]
         p = reference_shares(histogram)[histogram.values]
-        q = histogram.counts / totals(histogram)[owners(histogram)]
+        records = totals(histogram)
+        q = histogram.counts / records[owners(histogram)]
         gain = np.maximum((q - p) / p, 0.0)
         if self.enhanced:
             gain = np.where(gain > -np.log(p) + 1e-12, np.inf, gain)
-        return float(gain.max(initial=0.0))
+        worst = np.where(records == 0, np.inf, largest(histogram, gain))
+        return float(worst.max(initial=0.0))
 
     def _caps(self, histogram: Histogram) -> Floats:
         p = np.maximum(reference_shares(histogram), 1e-300)

@@ -68,7 +68,8 @@ class DeltaDisclosure:
         """The largest |ln(q / p)| of any value in any class; infinite where a class lacks one."""
         histogram = counts.histograms[self.attribute]
         p = reference_shares(histogram)
-        if (distinct(histogram) < np.count_nonzero(p)).any():
+        records = totals(histogram)
+        if (distinct(histogram) < np.count_nonzero(p)).any() or (records == 0).any():
             return math.inf
-        q = histogram.counts / totals(histogram)[owners(histogram)]
+        q = histogram.counts / records[owners(histogram)]
         return float(np.abs(np.log(q / p[histogram.values])).max(initial=0.0))

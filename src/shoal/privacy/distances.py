@@ -45,8 +45,10 @@ def hierarchical(histogram: Histogram) -> Floats:
 
     Each inner node settles what its children have too much against what they have too little, at
     its height over that of the root; what is left goes on to its parent. Where the hierarchy has no
-    single top, a root above all is added.
+    single top, a root above all is added. A table without any value has distance 0 everywhere.
     """
+    if not histogram.reference.values:
+        return np.zeros(classes(histogram))
     levels = list(histogram.reference.parents)
     if len(set(levels[-1].tolist())) > 1:
         levels.append(np.zeros_like(levels[0]))
