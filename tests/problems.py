@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from hypothesis import strategies as st
 
 from oracle import Ladder, Row
+from shoal.encode.classes import merge_histogram
 from shoal.encode.hierarchy import Hierarchy
 from shoal.encode.table import Attribute, Table, groups_with_missing
+from shoal.loss.base import Loss
 from shoal.loss.iyengar import Iyengar
+from shoal.privacy.base import PrivacyModel
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.search.objective import objective_of
 from shoal.search.problem import Problem
+from shoal.values import Reference
 
 
 @dataclass(frozen=True)
@@ -106,3 +110,32 @@ def problem_of(case: Case) -> Problem:
     table = table_of(case)
     objective = objective_of(table, Iyengar(), "mean")
     return Problem(table, (KAnonymity(case.k),), objective, case.suppression)
+
+
+def sensitive_problem(
+    case: Case,
+    values: Sequence[int],
+    models: Sequence[PrivacyModel],
+    loss: Loss,
+    aggregate: str = "mean",
+) -> Problem:
+    """The case with a sensitive attribute `s`: a value from 0 to 3 for each row, -1 missing."""
+    table = table_of(case)
+    number = {row: i for i, row in enumerate(Counter(case.rows))}
+    told = [i for i in range(len(case.rows)) if values[i] >= 0]
+    codes = np.array([values[i] for i in told], dtype=np.int64)
+    reference = Reference(
+        ("a", "b", "c", "d"),
+        np.bincount(codes, minlength=4),
+        (np.arange(4), np.array([0, 0, 1, 1]), np.zeros(4, dtype=np.int64)),
+    )
+    histogram = merge_histogram(
+        np.array([number[case.rows[i]] for i in told], dtype=np.int64),
+        codes,
+        np.ones(len(told), dtype=np.int64),
+        table.tuples,
+        reference,
+    )
+    table = replace(table, histograms={"s": histogram})
+    objective = objective_of(table, loss, aggregate)
+    return Problem(table, (KAnonymity(case.k), *models), objective, case.suppression)

@@ -73,6 +73,19 @@ class Best:
 
 
 @dataclass(frozen=True)
+class Closed:
+    """A box of nodes, those between `lo` and `hi`, without a better node than the best, and why.
+
+    `infeasible`: at `hi`, and so in the whole box, too many records must be suppressed. `bound`: no
+    node of the box can cost less than the best. `single`: the box is one node, which was checked.
+    """
+
+    why: str
+    lo: Node
+    hi: Node
+
+
+@dataclass(frozen=True)
 class Finding:
     """One thing the verifier looked at: what, whether it holds, and what it saw."""
 

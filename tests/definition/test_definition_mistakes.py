@@ -60,7 +60,7 @@ def in_hierarchy(hierarchy: object, **keys: object) -> Mistake:
         ({"missing": {"values": "NA"}}, "missing.values", "not a list"),
         ({"missing": {"values": [True]}}, "missing.values.0", "put quotes around it"),
         ({"loss": "iyengr"}, "loss", "did you mean 'iyengar'?"),
-        ({"search": {"strategy": "box"}}, "search.strategy", "possible here: 'exhaustive'"),
+        ({"search": {"strategy": "bax"}}, "search.strategy", "did you mean 'box'?"),
         ({"search": {"time_limit": 3}}, "search.time_limit", "did you mean 'time limit'?"),
         ({"search": {"time limit": "soon"}}, "search.time limit", "not a duration"),
         ({"search": {"time limit": 0}}, "search.time limit", "must be above 0"),

@@ -90,7 +90,7 @@ def test_the_report_answers_in_order_and_then_says_what_it_rests_on(result: Resu
         "5%",
         "extended match",
         "lossiyengar",
-        "strategyexhaustive",
+        "strategybox",
         "0123abcd",
         "duckdb",
     )

@@ -19,7 +19,7 @@ from shoal.loss.base import CellLoss, ClassLoss
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-KNOWN_STRATEGIES = ("exhaustive",)
+KNOWN_STRATEGIES = ("box", "exhaustive")
 
 _ROLES_OF: dict[str, tuple[str, ...]] = {
     "hierarchy": ("quasi-identifier", "sensitive"),

@@ -39,7 +39,7 @@ EXAMPLES: Mapping[str, str] = {
     "missing": 'missing: {match: extended, values: ["NA", "?"]}',
     "values": 'values: ["NA", "?"]',
     "loss": "loss: iyengar",
-    "search": "search: {strategy: exhaustive, time limit: 60 s}",
+    "search": "search: {strategy: box, time limit: 60 s}",
     "time limit": "time limit: 60 s",
     "attributes": "attributes: {age: quasi-identifier, name: identifier}",
     "others": "others: drop",

@@ -209,7 +209,7 @@ class LossChoice(Part):
 class Search(Part):
     """How to search, and when to stop early."""
 
-    strategy: str = "exhaustive"
+    strategy: str = "box"
     time_limit: Seconds | None = Field(default=None, alias="time limit", gt=0)
     gap: float = Field(default=0.0, ge=0)
     threads: int | None = Field(default=None, ge=1)

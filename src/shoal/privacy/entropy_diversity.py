@@ -81,7 +81,7 @@ class EntropyDiversity:
         low = np.zeros_like(high)
         while (high - low > 1).any():
             middle = (low + high) // 2
-            left = records - middle
+            left = np.maximum(records - middle, 1)
             enough = np.log(left) - (weight - middle * step) / left >= demand
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         return totals(histogram) - records.astype(np.int64) + high

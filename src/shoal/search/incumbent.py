@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from shoal.events import Improved, Progress, Proved, Stopped
 
 if TYPE_CHECKING:
-    from shoal.values import Best
+    from collections.abc import Callable
+
+    from shoal.values import Best, Closed
 
 SLACK = 1e-9
 """Bounds and losses are summed in different orders: above means above by more than this."""
@@ -17,11 +19,15 @@ SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop before the proof: after so many seconds, or at a gap."""
+    """When to stop before the proof, after so many seconds or at a gap, and how many threads work.
+
+    `log` is told of every box that is closed, for a proof that others can check.
+    """
 
     seconds: float | None = None
     gap: float = 0.0
-    threads: int = 1
+    threads: int | None = None
+    log: Callable[[Closed], None] | None = None
 
 
 @dataclass

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shoal.encode.table import Table
     from shoal.privacy.base import PrivacyModel
     from shoal.search.objective import Objective
-    from shoal.values import Node
+    from shoal.values import Ints, Node
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +43,16 @@ class Problem:
         Below it classes only split, and of each class at least the least removal of every model
         that is closed under union is suppressed, however it is split.
         """
-        counts = self.partition(node).counts
+        return int(self.removal(self.partition(node)).sum())
+
+    def removal(self, partition: Partition) -> Ints:
+        """Records of each class that are suppressed however the class is split."""
+        counts = partition.counts
         least = np.zeros(len(counts.sizes), dtype=np.int64)
         for model in self.models:
             if model.closed_under_union:
                 least = np.maximum(least, model.least_removal(counts))
-        return int(least.sum())
+        return least
 
     def check(self, node: Node) -> Best | None:
         """What the node costs, or None when it is not safe within the suppression limit.

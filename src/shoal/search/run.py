@@ -11,7 +11,7 @@ from shoal.search.explain import why_infeasible
 from shoal.search.incumbent import Limits
 from shoal.search.objective import objective_of
 from shoal.search.problem import Problem
-from shoal.search.strategies.exhaustive import Exhaustive
+from shoal.search.strategies import strategy_of
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
@@ -43,9 +43,9 @@ def search(
     error.
     """
     last = Progress(None, 0.0, 0, 0, 0.0)
-    limits = Limits(options.time_limit, options.gap, options.threads or 1)
+    limits = Limits(options.time_limit, options.gap, options.threads)
     try:
-        for event in Exhaustive().search(problem, limits):
+        for event in strategy_of(options.strategy).search(problem, limits):
             last = event
             observe(event)
     except KeyboardInterrupt:

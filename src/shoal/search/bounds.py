@@ -1,0 +1,68 @@
+"""What every node of a box costs at least, for any privacy model and any loss.
+
+Slower than the kernels of explorer.py, and general: models say by `least_removal` what must go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.search.objective import CellObjective, ClassObjective
+
+if TYPE_CHECKING:
+    from shoal.search.partition import Partition
+    from shoal.search.problem import Problem
+    from shoal.values import Ints, Node
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Bounds for boxes of one problem."""
+
+    problem: Problem
+
+    def cost(self, lo: Node, hi: Node, partition: Partition, removal: Ints) -> float:
+        """At most the loss of every node between `lo` and `hi`.
+
+        `partition` is that of `hi` and `removal` what must go of its classes.
+        """
+        objective = self.problem.objective
+        if isinstance(objective, CellObjective):
+            return self._cells(objective, lo, hi, partition, removal)
+        if isinstance(objective, ClassObjective):
+            return self._classes(objective, lo, int(removal.sum()))
+        return objective.lower_bound(lo)
+
+    def _cells(
+        self, objective: CellObjective, lo: Node, hi: Node, partition: Partition, removal: Ints
+    ) -> float:
+        """Costs never fall as a level rises: a record that stays costs an attribute at least its
+        cell at `lo`. One that must go costs 1, which is above its cell at every level up to `hi` by
+        at least 1 minus the dearest cell of its class at `hi`."""
+        table, losses = self.problem.table, []
+        for j, codes in enumerate(table.codes):
+            dearest = np.zeros(len(partition.counts.sizes))
+            np.maximum.at(dearest, partition.class_of, objective.costs[j][hi[j]][codes])
+            above = float(removal @ (1.0 - dearest)) / table.records
+            losses.append(objective.floors[j][lo[j]] + above)
+        return objective.join(losses)
+
+    def _classes(self, objective: ClassObjective, lo: Node, dropped: int) -> float:
+        """The classes of a node in the box are unions of those of `lo`."""
+        finest = self.problem.partition(lo).counts.sizes
+        return objective.loss.least(finest, dropped, self.problem.table.records)
+
+    @cached_property
+    def rise(self) -> list[float]:
+        """How much more the top of each attribute costs than its bottom: where to branch."""
+        objective, lattice = self.problem.objective, self.problem.lattice
+        bottom = lattice.bottom
+        return [
+            objective.lower_bound((*bottom[:j], top, *bottom[j + 1 :]))
+            - objective.lower_bound(bottom)
+            for j, top in enumerate(lattice.top)
+        ]

@@ -1,0 +1,483 @@
+"""Depth-first exploration of a box: what every node in it costs at least, and what is left of it.
+
+A *box* is the set of nodes between `lo` and `hi`. Whatever goes at `hi` goes at every node of the
+box, whose classes are parts of those of `hi`:
+
+1. Records removed at `hi` are removed in the whole box. Above the limit, the box is empty.
+2. Let attribute `j` be at level `l`. The classes of `hi`, lowered to `l` in `j`, that fail are
+   dropped at every node of the box with that level. So attribute `j` adds at least `g(j, l)`, its
+   base and what removed and dropped records pay above that, and a node costs at least the sum over
+   the attributes of the least `g(j, l)` among the levels left to them.
+3. Records dropped by `(j, l)` also pay for the attributes whose level is fixed, which nothing in 2
+   has charged for. This `due(j, l)` may be added for one attribute.
+
+Levels whose bound is above the best cost are cut off at either end. Each time `hi` falls the
+classes split, more records go, and all bounds rise: often the box closes without branching. What is
+known of a box (dropped, extra, due) stays a lower bound in every box inside it, so only attributes
+that were not looked at since `hi` fell are counted again, the most promising first.
+
+With the geometric aggregate the cost of a node is the sum of log(1 + priority * loss) over the
+attributes, which rises with each of them, so 2 holds as it stands; 3 adds costs of different
+attributes before that and is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shoal.search.kernels import (
+    SLACK,
+    Rows,
+    Scratch,
+    charge_fixed,
+    compress,
+    cut,
+    look_below,
+    split,
+)
+from shoal.search.layout import most_cells, most_classes
+from shoal.values import Closed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.search.layout import Prepared
+    from shoal.values import Node
+
+COMPRESS_AT = 64.0
+"""Compress when so many times fewer combinations of groups can be told apart than before."""
+
+NEW, FIRST, SECOND, DONE = range(4)
+"""Steps of a box on the stack: not looked at, its first or second child to come, both done."""
+
+INFEASIBLE, BOUND, SINGLE = "infeasible", "bound", "single"
+"""Why a box is closed."""
+
+
+class Box(NamedTuple):
+    """The nodes between `lo` and `hi`; none of them costs less than `bound`."""
+
+    bound: float
+    lo: Node
+    hi: Node
+
+
+class Candidate(NamedTuple):
+    """A node that may be the best: its cost, exact or at least, its removed records, its levels."""
+
+    cost: float
+    removed: int
+    node: Node
+
+
+@dataclass
+class Explored:
+    """What came of exploring a box."""
+
+    candidates: set[Candidate] = field(default_factory=set)
+    left: list[Box] = field(default_factory=list)
+    closed: list[Closed] = field(default_factory=list)
+    opened: int = 0
+
+
+@dataclass
+class Frame:
+    """A box on the stack: its levels, what is known of them, and where its tuples and classes lie.
+
+    `told` are the levels from which on its tuples can be told apart, `fresh` the attributes looked
+    at since `hi` fell. Tuples, class numbers and samples are stretches of Rows that end at `end`,
+    `end_class` and `end_sample`; a deeper box begins its own there.
+    """
+
+    lo: NDArray[np.int64]
+    hi: NDArray[np.int64]
+    told: NDArray[np.int64]
+    fresh: NDArray[np.bool_]
+    paid: NDArray[np.float64]
+    extra: NDArray[np.float64]
+    due: NDArray[np.float64]
+    dropped: NDArray[np.int64]
+    first: int = 0
+    tuples: int = 0
+    at_class: int = 0
+    at_sample: int = 0
+    classes: int = 1
+    end: int = 0
+    end_class: int = 0
+    end_sample: int = 1
+    removed: int = 0
+    bound: float = 0.0
+    step: int = NEW
+    attribute: int = 0
+    goes_below_first: bool = False
+
+    def inherit(self, parent: Frame) -> None:
+        """Become a box inside the parent's, with all that is known of it."""
+        for name in ("lo", "hi", "told", "fresh", "paid", "extra", "due", "dropped"):
+            getattr(self, name)[:] = getattr(parent, name)
+        self.first, self.tuples = parent.first, parent.tuples
+        self.at_class, self.at_sample = parent.at_class, parent.at_sample
+        self.classes, self.removed, self.bound = parent.classes, parent.removed, parent.bound
+        self.end, self.end_class = parent.end, parent.end_class
+        self.end_sample, self.step = parent.end_sample, NEW
+
+
+class Explorer:
+    """Explores boxes of one problem, in one thread, with memory of tuples times depth.
+
+    On the way down classes are split once by each attribute and then as often as `hi` falls, and
+    each compression leaves 64 times fewer combinations of groups: that bounds the stretches that
+    lie behind each other.
+    `shared` holds the best cost that any thread knows, and is not 0 in its second place to stop.
+    """
+
+    def __init__(self, prepared: Prepared, shared: NDArray[np.float64], *, log: bool) -> None:
+        self._tables, self._exact, self._log = prepared.tables, prepared.exact, log
+        self._shared = shared
+        attributes, tuples = prepared.codes.shape
+        falls, levels = int(prepared.top.sum()), self._tables.base.shape[1]
+        combinations = float(np.log(self._tables.groups[:, 0]).sum())
+        stretches = int(combinations / math.log(COMPRESS_AT)) + 2
+        masks, classes, cells = len(prepared.masks), most_classes(prepared), most_cells(prepared)
+        self._rows = Rows(
+            np.empty((attributes, tuples * stretches), prepared.codes.dtype),
+            np.empty(tuples * stretches, np.int32),
+            np.empty((masks, tuples * stretches), np.uint64),
+            np.empty(tuples * (falls + attributes + stretches + 1), np.uint32),
+            np.empty((classes * (falls + attributes + 2), attributes), prepared.codes.dtype),
+        )
+        self._scratch = Scratch(
+            np.empty(cells, np.int32),
+            np.empty(cells * masks, np.uint64),
+            np.empty(cells, np.uint32),
+            np.empty(tuples + 1, np.uint32),
+            np.empty(tuples, np.uint64),
+            np.empty(tuples, np.uint64),
+            np.empty(4 * tuples + 8, np.int32),
+            np.empty(classes + 1, np.float64),
+        )
+        shape = (attributes, levels)
+        self._frames = [
+            Frame(
+                np.zeros(attributes, np.int64),
+                np.zeros(attributes, np.int64),
+                np.zeros(attributes, np.int64),
+                np.zeros(attributes, np.bool_),
+                np.zeros(shape),
+                np.zeros(shape),
+                np.zeros(shape),
+                np.zeros(shape, np.int64),
+            )
+            for _ in range(2 * falls + 4)
+        ]
+        self._low, self._high = np.empty(attributes, np.int64), np.empty(attributes, np.int64)
+        self._promise, self._least = np.empty(attributes), np.empty(attributes)
+        self._each, self._paid = np.arange(attributes), np.zeros(shape)
+        self._order = np.empty((attributes * levels, 2), np.int64)
+        self._rows.codes[:, :tuples] = prepared.codes
+        self._rows.weights[:tuples] = prepared.weights
+        self._rows.masks[:, :tuples] = prepared.masks
+        self._tuples = tuples
+
+    def explore(self, box: Box, best: tuple[float, int], boxes: int) -> Explored:
+        """Look at so many boxes inside a box, depth-first.
+
+        `best` is the cost and the removed records of the best node known.
+        """
+        self._found, self._own = Explored(), best
+        depth = 0 if self._start(box) else -1
+        while depth >= 0:
+            frame = self._frames[depth]
+            if frame.step == NEW:
+                if self._found.opened >= boxes or self._shared[1]:
+                    break
+                self._found.opened += 1
+                if self._tighten(frame):
+                    depth -= 1
+                    continue
+                self._compress(frame)
+                self._branch(frame)
+            if frame.step == DONE:
+                depth -= 1
+                continue
+            below = frame.goes_below_first == (frame.step == FIRST)
+            frame.step += 1
+            if self._descend(frame, self._frames[depth + 1], below=below):
+                depth += 1
+        for frame in self._frames[: depth + 1]:
+            self._leave(frame)
+        return self._found
+
+    def _start(self, box: Box) -> bool:
+        """Put the box on the stack, with the classes of its `hi`; whether it is not empty.
+
+        One class of all records is split by every attribute that tells them apart at `hi`, by one
+        at least, so that the classes are judged.
+        """
+        frame = self._frames[0]
+        frame.lo[:], frame.hi[:], frame.told[:], frame.fresh[:] = box.lo, box.hi, 0, False
+        for known in (frame.paid, frame.extra, frame.due, frame.dropped):
+            known[:] = 0
+        frame.first, frame.tuples, frame.at_class, frame.at_sample = 0, self._tuples, 0, 0
+        frame.classes, frame.end, frame.end_class, frame.end_sample = (
+            1,
+            self._tuples,
+            self._tuples,
+            1,
+        )
+        frame.removed, frame.bound, frame.step = 0, box.bound, NEW
+        self._rows.class_of[: self._tuples] = 0
+        self._rows.sample[0] = self._rows.codes[:, 0]
+        several = np.flatnonzero(self._tables.groups[self._each, frame.hi] > 1)
+        return self._split(frame, several if len(several) else self._each[:1])
+
+    def _tighten(self, frame: Frame) -> bool:
+        """Cut, look and lower until nothing changes; whether the box is closed."""
+        low, high = self._low, self._high
+        while True:
+            self._offer(frame)
+            charged = False
+            while True:
+                if self._cut(frame):
+                    return True
+                frame.lo[:] = low
+                if (high < frame.hi).any():
+                    break
+                j = self._next_look(frame)
+                if j is None:
+                    return self._is_single(frame)
+                if not charged:
+                    charge_fixed(
+                        self._tables,
+                        self._rows,
+                        self._scratch,
+                        frame.at_sample,
+                        frame.classes,
+                        frame.lo,
+                        frame.hi,
+                    )
+                    charged = True
+                self._look(frame, j)
+            if not self._lower(frame, high):
+                return True
+
+    def _offer(self, frame: Frame) -> None:
+        """Make `hi` a candidate unless it is worse than the best, ties by removed records.
+
+        When costs are exact the best cost falls at once for all threads.
+        """
+        levels = self._tables.base[self._each, frame.hi] + frame.paid[self._each, frame.hi]
+        if self._tables.geometric:
+            levels = np.log1p(self._tables.priority * levels)
+        cost = float(levels.sum())
+        own, suppressed = self._own
+        if cost > min(own, self._shared[0]) + SLACK:
+            return
+        if abs(cost - own) <= SLACK and frame.removed > suppressed:
+            return
+        if self._exact:
+            self._own = (min(cost, own), frame.removed)
+            self._shared[0] = min(self._shared[0], cost)
+        node = tuple(frame.hi.tolist())
+        self._found.candidates.add(Candidate(cost, frame.removed, node))
+
+    def _cut(self, frame: Frame) -> bool:
+        """Cut levels off by cost; whether that closes the box."""
+        best = min(self._own[0], self._shared[0])
+        cuts, bound, by = cut(
+            self._tables,
+            frame.paid,
+            frame.extra,
+            frame.due,
+            frame.dropped,
+            frame.lo,
+            frame.hi,
+            self._low,
+            self._high,
+            self._promise,
+            self._least,
+            best,
+            self._order,
+        )
+        closed = bound > best + SLACK
+        if self._log:
+            self._note_cuts(frame, cuts, by, closed=closed)
+        if not closed:
+            frame.bound = max(frame.bound, bound)
+        return bool(closed)
+
+    def _next_look(self, frame: Frame) -> int | None:
+        """The attribute not looked at since `hi` fell that promises most."""
+        promise = np.where(frame.fresh, -1.0, self._promise)
+        j = int(promise.argmax())
+        return None if promise[j] < 0 else j
+
+    def _look(self, frame: Frame, j: int) -> None:
+        """Count what the levels of an attribute below `hi` drop; infeasible ones are cut off."""
+        was = int(frame.lo[j])
+        look_below(
+            self._tables,
+            self._rows,
+            self._scratch,
+            frame.first,
+            frame.at_class,
+            frame.tuples,
+            frame.classes,
+            j,
+            frame.lo,
+            frame.hi,
+            self._tables.limit - frame.removed,
+            frame.dropped,
+            frame.extra,
+            frame.due,
+        )
+        frame.fresh[j] = True
+        if self._log and frame.lo[j] > was:
+            self._note(INFEASIBLE, frame.lo, frame.hi, j, was, int(frame.lo[j]) - 1)
+
+    def _lower(self, frame: Frame, to: NDArray[np.int64]) -> bool:
+        """Lower `hi` where `to` is lower; whether the box is not empty."""
+        lower = np.flatnonzero(to < frame.hi)
+        frame.hi[:] = to
+        return self._split(frame, lower)
+
+    def _split(self, frame: Frame, attributes: NDArray[np.int64]) -> bool:
+        """Split the classes by the levels of `hi` in these attributes.
+
+        Whether classes are left and no more records are removed than the limit allows.
+        """
+        for j in attributes:
+            self._paid[:] = frame.paid
+            classes, removed = split(
+                self._tables,
+                self._rows,
+                self._scratch,
+                frame.first,
+                frame.at_class,
+                frame.tuples,
+                frame.at_sample,
+                frame.classes,
+                j,
+                frame.lo,
+                frame.hi,
+                frame.paid,
+                frame.end_class,
+                frame.end_sample,
+            )
+            frame.at_class, frame.at_sample = frame.end_class, frame.end_sample
+            frame.classes = classes
+            frame.end_class += frame.tuples
+            frame.end_sample += classes
+            frame.removed += removed
+            self._forget(frame, removed)
+            if frame.removed > self._tables.limit or classes == 0:
+                if self._log:
+                    lo, hi = int(frame.lo[0]), int(frame.hi[0])
+                    self._note(INFEASIBLE, frame.lo, frame.hi, 0, lo, hi)
+                return False
+        return True
+
+    def _forget(self, frame: Frame, removed: int) -> None:
+        """Keep of what is known only what still holds after more records were removed.
+
+        Removed and dropped records together only grow as classes split; those removed now may be
+        among the dropped ones, so what they pay is taken off what the dropped ones were known to.
+        """
+        np.subtract(frame.paid, self._paid, out=self._paid)
+        np.maximum(frame.extra - self._paid, 0.0, out=frame.extra)
+        np.maximum(frame.dropped - removed, 0, out=frame.dropped)
+        frame.due[:] = 0.0
+        frame.fresh[:] = False
+
+    def _is_single(self, frame: Frame) -> bool:
+        """Whether one node is left, which was offered already."""
+        single = bool((frame.lo == frame.hi).all())
+        if single and self._log:
+            self._note(SINGLE, frame.lo, frame.hi, 0, int(frame.lo[0]), int(frame.hi[0]))
+        return single
+
+    def _compress(self, frame: Frame) -> None:
+        """Merge tuples when far fewer combinations can be told apart than before."""
+        groups = self._tables.groups
+        ratio = groups[self._each, frame.told] / groups[self._each, frame.lo]
+        if ratio.prod() < COMPRESS_AT:
+            return
+        kept = compress(
+            self._tables,
+            self._rows,
+            self._scratch,
+            frame.first,
+            frame.at_class,
+            frame.tuples,
+            frame.classes,
+            frame.lo,
+            frame.hi,
+            frame.end,
+            frame.end_class,
+        )
+        frame.first, frame.at_class, frame.tuples = frame.end, frame.end_class, kept
+        frame.end += kept
+        frame.end_class += kept
+        frame.told[:] = frame.lo
+
+    def _branch(self, frame: Frame) -> None:
+        """Choose the attribute to branch on, and first the child where its least cost lies."""
+        j = int(self._promise.argmax())
+        top = int(frame.hi[j])
+        levels = slice(int(frame.lo[j]), top)
+        below = self._tables.base[j, levels] + frame.paid[j, levels] + frame.extra[j, levels]
+        stay = self._tables.base[j, top] + frame.paid[j, top]
+        frame.attribute, frame.step = j, FIRST
+        frame.goes_below_first = bool(below.min() <= stay)
+
+    def _descend(self, frame: Frame, child: Frame, *, below: bool) -> bool:
+        """Open a child: at `hi` or below it in the attribute branched on; whether it is not empty.
+
+        Staying at `hi` leaves the classes as they are, so nothing need be counted again.
+        """
+        child.inherit(frame)
+        if not below:
+            child.lo[frame.attribute] = child.hi[frame.attribute]
+            return True
+        to = child.hi.copy()
+        to[frame.attribute] -= 1
+        return self._lower(child, to)
+
+    def _leave(self, frame: Frame) -> None:
+        """Hand back what was not come to: the box itself, or its second child."""
+        lo, hi = frame.lo.copy(), frame.hi.copy()
+        if frame.step == DONE:
+            return
+        if frame.step == SECOND and frame.goes_below_first:
+            lo[frame.attribute] = hi[frame.attribute]
+        elif frame.step == SECOND:
+            hi[frame.attribute] -= 1
+        self._found.left.append(Box(frame.bound, tuple(lo.tolist()), tuple(hi.tolist())))
+
+    def _note_cuts(self, frame: Frame, cuts: int, by: int, *, closed: bool) -> None:
+        """Write down the levels that were cut off, in order, and the rest if it is closed."""
+        lo, hi = frame.lo.copy(), frame.hi.copy()
+        for j, level in self._order[:cuts].tolist():
+            self._note(BOUND, lo, hi, j, level, level)
+            if level == lo[j]:
+                lo[j] += 1
+            else:
+                hi[j] -= 1
+        if closed and (lo <= hi).all():
+            if by < 0:
+                self._note(BOUND, lo, hi, 0, int(lo[0]), int(hi[0]))
+            else:
+                for level in range(int(lo[by]), int(hi[by]) + 1):
+                    self._note(BOUND, lo, hi, by, level, level)
+
+    def _note(
+        self, why: str, lo: NDArray[np.int64], hi: NDArray[np.int64], j: int, low: int, high: int
+    ) -> None:
+        """Write down that the box between `lo` and `hi`, in `j` from `low` to `high`, is closed."""
+        first, last = lo.tolist(), hi.tolist()
+        first[j], last[j] = low, high
+        self._found.closed.append(Closed(why, tuple(first), tuple(last)))

@@ -1,0 +1,124 @@
+"""Box search for any model and loss: branch and bound in NumPy, no compiled code."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from shoal.search.incumbent import Incumbent, Limits
+from shoal.values import Closed
+
+if TYPE_CHECKING:
+    from shoal.events import Progress
+    from shoal.search.bounds import Bounds
+    from shoal.search.partition import Partition
+    from shoal.search.problem import Problem
+    from shoal.values import Ints, Node
+
+
+class Top(NamedTuple):
+    """What is known of the `hi` of a box, and shared by all boxes with the same one.
+
+    `lowest[j]` is the lowest level of attribute `j` that the classes of `hi` allow.
+    """
+
+    partition: Partition
+    removal: Ints
+    lowest: Node
+
+
+class OpenBox(NamedTuple):
+    """A box to look at: least bound first and, among equals, the most general."""
+
+    bound: float
+    height: int
+    lo: Node
+    hi: Node
+    top: Top | None
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralBox:
+    """Takes the open box of the least bound; checks its `hi`, tightens it, and splits it in two.
+
+    Every node is in a box that is closed because even its `hi` suppresses too much, because its
+    bound is above the best loss, or because it was the only node of a box and was checked.
+    """
+
+    problem: Problem
+    bounds: Bounds
+
+    def search(self, limits: Limits) -> Iterator[Progress]:
+        """Yields progress, each improvement, and at last Proved or Stopped."""
+        incumbent = Incumbent(limits)
+        lattice = self.problem.lattice
+        heap = [OpenBox(0.0, 0, lattice.bottom, lattice.top, None)]
+        while heap:
+            box = heapq.heappop(heap)
+            if incumbent.beaten_by(box.bound):
+                self._log(limits, "bound", box.lo, box.hi)
+                continue
+            incumbent.bound = max(incumbent.bound, box.bound)
+            reason = incumbent.stop_reason()
+            if reason is not None:
+                yield incumbent.stopped(reason)
+                return
+            incumbent.boxes += 1
+            if box.top is None and incumbent.offer(self.problem.check(box.hi)):
+                yield incumbent.improved()
+            elif incumbent.due():
+                yield incumbent.progress()
+            for child in self._children(box, limits):
+                heapq.heappush(heap, child)
+        yield incumbent.proved()
+
+    def _children(self, box: OpenBox, limits: Limits) -> Iterator[OpenBox]:
+        """What is left of a box, in two: at the top of an attribute, and below it.
+
+        First `lo` rises to the lowest levels that the classes of `hi` allow.
+        """
+        top = box.top or self._look(box.hi)
+        if top.removal.sum() > self.problem.limit:
+            self._log(limits, "infeasible", box.lo, box.hi)
+            return
+        lo = box.lo
+        for j, lowest in enumerate(top.lowest):
+            if lo[j] < lowest:
+                slab = _with(box.hi, j, lowest - 1)
+                self._log(limits, "infeasible", lo, slab)
+                lo = _with(lo, j, lowest)
+        wide = [j for j, level in enumerate(box.hi) if lo[j] < level]
+        if not wide:
+            self._log(limits, "single", lo, box.hi)
+            return
+        bound = max(box.bound, self.bounds.cost(lo, box.hi, top.partition, top.removal))
+        j = max(wide, key=lambda i: (self.bounds.rise[i], -i))
+        below = _with(box.hi, j, box.hi[j] - 1)
+        yield OpenBox(bound, -sum(box.hi), _with(lo, j, box.hi[j]), box.hi, top)
+        yield OpenBox(bound, -sum(below), lo, below, None)
+
+    def _look(self, hi: Node) -> Top:
+        """The classes of a node, what must go of them, and the levels they allow below it."""
+        partition = self.problem.partition(hi)
+        removal = self.problem.removal(partition)
+        lowest = [0] * len(hi)
+        if removal.sum() <= self.problem.limit:
+            for j, top in enumerate(hi):
+                while lowest[j] < top and self._infeasible(_with(hi, j, lowest[j])):
+                    lowest[j] += 1
+        return Top(partition, removal, tuple(lowest))
+
+    def _infeasible(self, node: Node) -> bool:
+        """Whether every node up to this one suppresses more than the limit."""
+        return self.problem.least_suppressed(node) > self.problem.limit
+
+    def _log(self, limits: Limits, why: str, lo: Node, hi: Node) -> None:
+        if limits.log is not None:
+            limits.log(Closed(why, lo, hi))
+
+
+def _with(node: Node, j: int, level: int) -> Node:
+    """The node with another level of one attribute."""
+    return (*node[:j], level, *node[j + 1 :])

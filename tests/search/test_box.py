@@ -1,0 +1,174 @@
+"""The box search, compiled and general, against the exhaustive search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from problems import Case, cases, problem_of, sensitive_problem
+from shoal.events import Progress, Proved, Stopped
+from shoal.loss.base import Loss
+from shoal.loss.class_size import ClassSize
+from shoal.loss.discernibility import Discernibility
+from shoal.loss.entropy import NonUniformEntropy
+from shoal.loss.iyengar import Iyengar
+from shoal.loss.precision import Precision
+from shoal.loss.weighted import Weighted
+from shoal.privacy.alpha import AlphaAnonymity
+from shoal.privacy.base import PrivacyModel
+from shoal.privacy.beta_likeness import BetaLikeness
+from shoal.privacy.delta_disclosure import DeltaDisclosure
+from shoal.privacy.distinct_diversity import DistinctDiversity
+from shoal.privacy.entropy_diversity import EntropyDiversity
+from shoal.privacy.recursive_diversity import RecursiveDiversity
+from shoal.privacy.t_closeness import TCloseness
+from shoal.search.incumbent import Limits
+from shoal.search.problem import Problem
+from shoal.search.strategies.box import BoxSearch
+from shoal.search.strategies.exhaustive import Exhaustive
+
+COMPILED, GENERAL = BoxSearch(compiled_from=0), BoxSearch(compiled_from=2**62)
+
+MODELS: tuple[PrivacyModel, ...] = (
+    DistinctDiversity("s", 2),
+    DistinctDiversity("s", 3),
+    EntropyDiversity("s", 1.7),
+    RecursiveDiversity("s", 1.5, 2),
+    TCloseness("s", 0.3),
+    TCloseness("s", 0.2, "ordered"),
+    TCloseness("s", 0.3, "hierarchical"),
+    AlphaAnonymity("s", 0.6),
+    BetaLikeness("s", 0.8),
+    BetaLikeness("s", 1.5, True),
+    DeltaDisclosure("s", 1.2),
+)
+LOSSES: tuple[tuple[Loss, str], ...] = (
+    (Iyengar(), "mean"),
+    (Iyengar(), "geometric"),
+    (Precision(), "mean"),
+    (Precision(), "geometric"),
+    (NonUniformEntropy(), "mean"),
+    (NonUniformEntropy(), "geometric"),
+    (Weighted(), "mean"),
+    (Discernibility(), "mean"),
+    (ClassSize(), "mean"),
+)
+
+
+def agrees(strategy: BoxSearch, problem: Problem, limits: Limits) -> list[Progress]:
+    """The events of a strategy, which end with the answer of the exhaustive search."""
+    *_, truth = Exhaustive().search(problem, Limits())
+    events = list(strategy.search(problem, limits))
+    last = events[-1]
+    assert isinstance(last, Proved)
+    assert (last.best is None) == (truth.best is None)
+    if truth.best is not None and last.best is not None:
+        assert last.best == truth.best
+        assert last.gap == 0.0
+        assert all(event.bound <= truth.best.loss + 1e-9 for event in events)
+    return events
+
+
+@given(cases(), st.sampled_from([1, 2]))
+@settings(max_examples=400, deadline=None)
+def test_the_compiled_search_is_right(case: Case, threads: int) -> None:
+    agrees(COMPILED, problem_of(case), Limits(threads=threads))
+
+
+@given(cases())
+@settings(max_examples=150, deadline=None)
+def test_the_general_search_is_right(case: Case) -> None:
+    agrees(GENERAL, problem_of(case), Limits())
+
+
+@given(
+    cases(),
+    st.lists(st.integers(-1, 3), min_size=14, max_size=14),
+    st.lists(st.sampled_from(MODELS), max_size=2),
+    st.sampled_from(LOSSES),
+    st.sampled_from([COMPILED, GENERAL]),
+)
+@settings(max_examples=800, deadline=None)
+def test_every_model_and_loss_gives_the_optimum(
+    case: Case,
+    values: list[int],
+    models: list[PrivacyModel],
+    loss: tuple[Loss, str],
+    strategy: BoxSearch,
+) -> None:
+    agrees(strategy, sensitive_problem(case, values, models, *loss), Limits(threads=1))
+
+
+@given(cases(), st.sampled_from([COMPILED, GENERAL]), st.integers(0, 5))
+@settings(max_examples=100, deadline=None)
+def test_stopping_after_any_event_leaves_something_safe(
+    case: Case, strategy: BoxSearch, after: int
+) -> None:
+    problem = problem_of(case)
+    for number, event in enumerate(strategy.search(problem, Limits(threads=2))):
+        if event.best is not None:
+            assert problem.check(event.best.node) == event.best
+        if number == after:
+            break
+
+
+def large_problem(attributes: int = 9, records: int = 3000) -> Problem:
+    """Many attributes of few values: enough boxes for several slices and threads."""
+    generator = np.random.default_rng(3)
+    from fractions import Fraction
+
+    from oracle import Ladder
+
+    ladder = Ladder({f"v{i}": (f"v{i}", f"g{i // 2}", f"h{i // 4}", "*") for i in range(8)})
+    draws = np.minimum(generator.geometric(0.35, (records, attributes)) - 1, 7)
+    rows = tuple(tuple(f"v{value}" for value in row) for row in draws.tolist())
+    case = Case(
+        rows, (ladder,) * attributes, (3,) * attributes, (Fraction(1),) * attributes, 5, 150
+    )
+    return problem_of(case)
+
+
+def test_one_and_eight_threads_give_the_same_answer() -> None:
+    problem = large_problem()
+    ends = [
+        list(COMPILED.search(problem, Limits(threads=threads)))[-1].best for threads in (1, 2, 8)
+    ]
+    assert ends[0] is not None
+    assert ends[0] == ends[1] == ends[2]
+
+
+def test_bounds_rise_and_never_pass_the_optimum() -> None:
+    events = list(COMPILED.search(large_problem(), Limits(threads=2)))
+    assert isinstance(events[-1], Proved)
+    assert events[-1].best is not None
+    bounds = [event.bound for event in events]
+    assert bounds == sorted(bounds)
+    assert max(bounds) <= events[-1].best.loss + 1e-9
+    assert events[-1].boxes > 300
+
+
+@pytest.mark.parametrize("strategy", [COMPILED, GENERAL])
+def test_a_time_limit_stops_with_a_true_gap(strategy: BoxSearch) -> None:
+    problem = large_problem()
+    *_, last = strategy.search(problem, Limits(seconds=0.05, threads=1))
+    assert isinstance(last, Stopped)
+    assert last.reason == "time limit"
+    *_, proved = COMPILED.search(problem, Limits())
+    assert proved.best is not None
+    assert last.bound <= proved.best.loss + 1e-9
+
+
+def test_a_gap_stops_when_it_is_reached() -> None:
+    *_, last = COMPILED.search(large_problem(), Limits(gap=0.5, threads=1))
+    assert isinstance(last, Stopped | Proved)
+    assert last.best is not None
+    assert last.gap <= 0.5
+
+
+def test_the_compiled_search_says_when_nothing_is_feasible() -> None:
+    problem = large_problem(records=4)
+    *_, last = COMPILED.search(problem, Limits())
+    assert isinstance(last, Proved)
+    assert last.best is None
