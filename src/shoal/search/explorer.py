@@ -23,165 +23,41 @@ attributes before that and is left out.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.search.kernels import (
-    SLACK,
-    Rows,
-    Scratch,
-    charge_fixed,
-    compress,
-    cut,
-    look_below,
-    split,
-)
-from shoal.search.layout import most_cells, most_classes
+from shoal.search.boxes import DONE, FIRST, NEW, SECOND, Box, Candidate, Explored
+from shoal.search.kernels import SLACK, charge_fixed, compress, cut, look_below, split
+from shoal.search.memory import COMPRESS_AT, frames_of, rows_of, scratch_of
 from shoal.values import Closed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shoal.search.boxes import Frame
     from shoal.search.layout import Prepared
-    from shoal.values import Node
-
-COMPRESS_AT = 64.0
-"""Compress when so many times fewer combinations of groups can be told apart than before."""
-
-NEW, FIRST, SECOND, DONE = range(4)
-"""Steps of a box on the stack: not looked at, its first or second child to come, both done."""
 
 INFEASIBLE, BOUND, SINGLE = "infeasible", "bound", "single"
 """Why a box is closed."""
 
 
-class Box(NamedTuple):
-    """The nodes between `lo` and `hi`; none of them costs less than `bound`."""
-
-    bound: float
-    lo: Node
-    hi: Node
-
-
-class Candidate(NamedTuple):
-    """A node that may be the best: its cost, exact or at least, its removed records, its levels."""
-
-    cost: float
-    removed: int
-    node: Node
-
-
-@dataclass
-class Explored:
-    """What came of exploring a box."""
-
-    candidates: set[Candidate] = field(default_factory=set)
-    left: list[Box] = field(default_factory=list)
-    closed: list[Closed] = field(default_factory=list)
-    opened: int = 0
-
-
-@dataclass
-class Frame:
-    """A box on the stack: its levels, what is known of them, and where its tuples and classes lie.
-
-    `told` are the levels from which on its tuples can be told apart, `fresh` the attributes looked
-    at since `hi` fell. Tuples, class numbers and samples are stretches of Rows that end at `end`,
-    `end_class` and `end_sample`; a deeper box begins its own there.
-    """
-
-    lo: NDArray[np.int64]
-    hi: NDArray[np.int64]
-    told: NDArray[np.int64]
-    fresh: NDArray[np.bool_]
-    paid: NDArray[np.float64]
-    extra: NDArray[np.float64]
-    due: NDArray[np.float64]
-    dropped: NDArray[np.int64]
-    first: int = 0
-    tuples: int = 0
-    at_class: int = 0
-    at_sample: int = 0
-    classes: int = 1
-    end: int = 0
-    end_class: int = 0
-    end_sample: int = 1
-    removed: int = 0
-    bound: float = 0.0
-    step: int = NEW
-    attribute: int = 0
-    goes_below_first: bool = False
-
-    def inherit(self, parent: Frame) -> None:
-        """Become a box inside the parent's, with all that is known of it."""
-        for name in ("lo", "hi", "told", "fresh", "paid", "extra", "due", "dropped"):
-            getattr(self, name)[:] = getattr(parent, name)
-        self.first, self.tuples = parent.first, parent.tuples
-        self.at_class, self.at_sample = parent.at_class, parent.at_sample
-        self.classes, self.removed, self.bound = parent.classes, parent.removed, parent.bound
-        self.end, self.end_class = parent.end, parent.end_class
-        self.end_sample, self.step = parent.end_sample, NEW
-
-
 class Explorer:
-    """Explores boxes of one problem, in one thread, with memory of tuples times depth.
+    """Explores boxes of one problem in one thread.
 
-    On the way down classes are split once by each attribute and then as often as `hi` falls, and
-    each compression leaves 64 times fewer combinations of groups: that bounds the stretches that
-    lie behind each other.
     `shared` holds the best cost that any thread knows, and is not 0 in its second place to stop.
     """
 
     def __init__(self, prepared: Prepared, shared: NDArray[np.float64], *, log: bool) -> None:
         self._tables, self._exact, self._log = prepared.tables, prepared.exact, log
         self._shared = shared
-        attributes, tuples = prepared.codes.shape
-        falls, levels = int(prepared.top.sum()), self._tables.base.shape[1]
-        combinations = float(np.log(self._tables.groups[:, 0]).sum())
-        stretches = int(combinations / math.log(COMPRESS_AT)) + 2
-        masks, classes, cells = len(prepared.masks), most_classes(prepared), most_cells(prepared)
-        self._rows = Rows(
-            np.empty((attributes, tuples * stretches), prepared.codes.dtype),
-            np.empty(tuples * stretches, np.int32),
-            np.empty((masks, tuples * stretches), np.uint64),
-            np.empty(tuples * (falls + attributes + stretches + 1), np.uint32),
-            np.empty((classes * (falls + attributes + 2), attributes), prepared.codes.dtype),
-        )
-        self._scratch = Scratch(
-            np.empty(cells, np.int32),
-            np.empty(cells * masks, np.uint64),
-            np.empty(cells, np.uint32),
-            np.empty(tuples + 1, np.uint32),
-            np.empty(tuples, np.uint64),
-            np.empty(tuples, np.uint64),
-            np.empty(4 * tuples + 8, np.int32),
-            np.empty(classes + 1, np.float64),
-        )
-        shape = (attributes, levels)
-        self._frames = [
-            Frame(
-                np.zeros(attributes, np.int64),
-                np.zeros(attributes, np.int64),
-                np.zeros(attributes, np.int64),
-                np.zeros(attributes, np.bool_),
-                np.zeros(shape),
-                np.zeros(shape),
-                np.zeros(shape),
-                np.zeros(shape, np.int64),
-            )
-            for _ in range(2 * falls + 4)
-        ]
+        attributes, shape = len(prepared.top), prepared.tables.base.shape
+        self._rows, self._scratch = rows_of(prepared), scratch_of(prepared)
+        self._frames, self._tuples = frames_of(prepared), len(prepared.weights)
         self._low, self._high = np.empty(attributes, np.int64), np.empty(attributes, np.int64)
         self._promise, self._least = np.empty(attributes), np.empty(attributes)
         self._each, self._paid = np.arange(attributes), np.zeros(shape)
-        self._order = np.empty((attributes * levels, 2), np.int64)
-        self._rows.codes[:, :tuples] = prepared.codes
-        self._rows.weights[:tuples] = prepared.weights
-        self._rows.masks[:, :tuples] = prepared.masks
-        self._tuples = tuples
+        self._order = np.empty((shape[0] * shape[1], 2), np.int64)
 
     def explore(self, box: Box, best: tuple[float, int], boxes: int) -> Explored:
         """Look at so many boxes inside a box, depth-first.

@@ -135,14 +135,3 @@ def _masks(problem: Problem, model: DistinctDiversity) -> np.ndarray:
     owner = np.repeat(np.arange(problem.table.tuples), np.diff(histogram.starts))
     np.bitwise_or.at(masks, owner, np.uint64(1) << histogram.values.astype(np.uint64))
     return masks
-
-
-def most_classes(prepared: Prepared) -> int:
-    """More classes than any node can have: each has a tuple and k records."""
-    tuples, records = len(prepared.weights), int(prepared.weights.sum())
-    return min(tuples, records // max(prepared.tables.k, 1)) + 1
-
-
-def most_cells(prepared: Prepared) -> int:
-    """Room for a tally of every class by the groups of any attribute, and one class behind it."""
-    return (most_classes(prepared) + 2) * int(prepared.tables.groups.max())

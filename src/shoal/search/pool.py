@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.search.explorer import Box, Explored, Explorer
+from shoal.search.boxes import Box, Explored
+from shoal.search.explorer import Explorer
 from shoal.search.kernels import SLACK
 from shoal.values import Closed
 
