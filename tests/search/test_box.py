@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracle import Ladder
 from problems import Case, cases, problem_of, sensitive_problem
 from shoal.events import Progress, Proved, Stopped
 from shoal.loss.base import Loss
@@ -24,7 +27,10 @@ from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.t_closeness import TCloseness
+from shoal.search.boxes import Candidate
+from shoal.search.explorer import Explorer
 from shoal.search.incumbent import Limits
+from shoal.search.layout import prepare
 from shoal.search.problem import Problem
 from shoal.search.strategies.box import BoxSearch
 from shoal.search.strategies.exhaustive import Exhaustive
@@ -117,10 +123,6 @@ def test_stopping_after_any_event_leaves_something_safe(
 def large_problem(attributes: int = 9, records: int = 3000) -> Problem:
     """Many attributes of few values: enough boxes for several slices and threads."""
     generator = np.random.default_rng(3)
-    from fractions import Fraction
-
-    from oracle import Ladder
-
     ladder = Ladder({f"v{i}": (f"v{i}", f"g{i // 2}", f"h{i // 4}", "*") for i in range(8)})
     draws = np.minimum(generator.geometric(0.35, (records, attributes)) - 1, 7)
     rows = tuple(tuple(f"v{value}" for value in row) for row in draws.tolist())
@@ -172,3 +174,23 @@ def test_the_compiled_search_says_when_nothing_is_feasible() -> None:
     *_, last = COMPILED.search(problem, Limits())
     assert isinstance(last, Proved)
     assert last.best is None
+
+
+@given(cases())
+@settings(max_examples=150, deadline=None)
+def test_climbing_ends_at_a_node_that_no_neighbour_beats(case: Case) -> None:
+    problem = problem_of(case)
+    prepared = prepare(problem)
+    start = problem.check(problem.lattice.top)
+    if start is None or not prepared.exact:
+        return
+    explorer = Explorer(prepared, np.array([np.inf, 0.0]), log=False)
+    found = explorer.climb(Candidate(start.loss, start.suppressed, start.node)).candidates
+    best = min(found, default=Candidate(start.loss, start.suppressed, start.node))
+    checked = problem.check(best.node)
+    assert checked is not None
+    assert checked.loss == pytest.approx(best.cost, abs=1e-12)
+    assert checked.suppressed == best.removed
+    for j, level in enumerate(best.node):
+        below = problem.check((*best.node[:j], max(level - 1, 0), *best.node[j + 1 :]))
+        assert below is None or below.loss >= best.cost - 1e-9

@@ -33,10 +33,13 @@ from shoal.search.memory import COMPRESS_AT, frames_of, rows_of, scratch_of
 from shoal.values import Closed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from shoal.search.boxes import Frame
     from shoal.search.layout import Prepared
+    from shoal.values import Node
 
 INFEASIBLE, BOUND, SINGLE = "infeasible", "bound", "single"
 """Why a box is closed."""
@@ -50,7 +53,7 @@ class Explorer:
 
     def __init__(self, prepared: Prepared, shared: NDArray[np.float64], *, log: bool) -> None:
         self._tables, self._exact, self._log = prepared.tables, prepared.exact, log
-        self._shared = shared
+        self._shared, self._top = shared, prepared.top
         attributes, shape = len(prepared.top), prepared.tables.base.shape
         self._rows, self._scratch = rows_of(prepared), scratch_of(prepared)
         self._frames, self._tuples = frames_of(prepared), len(prepared.weights)
@@ -88,6 +91,47 @@ class Explorer:
             self._leave(frame)
         return self._found
 
+    def climb(self, start: Candidate) -> Explored:
+        """A better node than the start, from neighbour to neighbour, until none is better.
+
+        The neighbours of a node have one level less, or one level more of an attribute and one less
+        of another. Those with the same level more share their classes but for the last split.
+        """
+        self._found, best = Explored(), start
+        raised = 0
+        while raised <= len(best.node) and not self._shared[1]:
+            found = min(self._below(_raise(best.node, raised)), default=best)
+            raised = 0 if found.cost < best.cost - SLACK else raised + 1
+            best = min(best, found)
+        if best != start:
+            self._found.candidates.add(best)
+        return self._found
+
+    def _below(self, top: Node) -> Iterator[Candidate]:
+        """The feasible nodes one level below a node, and itself, with their costs.
+
+        With all attributes fixed but one, what a level of it drops costs exactly what the bounds
+        say, since the fixed attributes are charged too.
+        """
+        lower = tuple(max(level - 1, 0) for level in top)
+        if (np.array(top) > self._top).any() or not self._start(Box(0.0, lower, top)):
+            return
+        frame = self._frames[0]
+        self._least[:] = self._tables.base[self._each, frame.hi] + frame.paid[self._each, frame.hi]
+        cost = float(self._least.sum())
+        yield Candidate(cost, frame.removed, top)
+        for j in np.flatnonzero(frame.hi > 0).tolist():
+            level = int(frame.hi[j]) - 1
+            frame.lo[:] = frame.hi
+            frame.lo[j] = level
+            self._charge(frame)
+            self._look(frame, j)
+            if frame.lo[j] == level:
+                own = self._tables.base[j, level] + frame.paid[j, level] + frame.extra[j, level]
+                below = cost - float(self._least[j]) + float(own + frame.due[j, level])
+                node = (*top[:j], level, *top[j + 1 :])
+                yield Candidate(below, frame.removed + int(frame.dropped[j, level]), node)
+
     def _start(self, box: Box) -> bool:
         """Put the box on the stack, with the classes of its `hi`; whether it is not empty.
 
@@ -99,12 +143,8 @@ class Explorer:
         for known in (frame.paid, frame.extra, frame.due, frame.dropped):
             known[:] = 0
         frame.first, frame.tuples, frame.at_class, frame.at_sample = 0, self._tuples, 0, 0
-        frame.classes, frame.end, frame.end_class, frame.end_sample = (
-            1,
-            self._tuples,
-            self._tuples,
-            1,
-        )
+        frame.classes, frame.end_sample = 1, 1
+        frame.end = frame.end_class = self._tuples
         frame.removed, frame.bound, frame.step = 0, box.bound, NEW
         self._rows.class_of[: self._tuples] = 0
         self._rows.sample[0] = self._rows.codes[:, 0]
@@ -127,15 +167,7 @@ class Explorer:
                 if j is None:
                     return self._is_single(frame)
                 if not charged:
-                    charge_fixed(
-                        self._tables,
-                        self._rows,
-                        self._scratch,
-                        frame.at_sample,
-                        frame.classes,
-                        frame.lo,
-                        frame.hi,
-                    )
+                    self._charge(frame)
                     charged = True
                 self._look(frame, j)
             if not self._lower(frame, high):
@@ -191,6 +223,18 @@ class Explorer:
         promise = np.where(frame.fresh, -1.0, self._promise)
         j = int(promise.argmax())
         return None if promise[j] < 0 else j
+
+    def _charge(self, frame: Frame) -> None:
+        """What a dropped record of each class costs the attributes whose level is fixed."""
+        charge_fixed(
+            self._tables,
+            self._rows,
+            self._scratch,
+            frame.at_sample,
+            frame.classes,
+            frame.lo,
+            frame.hi,
+        )
 
     def _look(self, frame: Frame, j: int) -> None:
         """Count what the levels of an attribute below `hi` drop; infeasible ones are cut off."""
@@ -357,3 +401,8 @@ class Explorer:
         first, last = lo.tolist(), hi.tolist()
         first[j], last[j] = low, high
         self._found.closed.append(Closed(why, tuple(first), tuple(last)))
+
+
+def _raise(node: Node, attribute: int) -> Node:
+    """The node with one level more of an attribute, counted from 1; for 0 the node itself."""
+    return tuple(level + (j + 1 == attribute) for j, level in enumerate(node))

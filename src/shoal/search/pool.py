@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.search.boxes import Box, Explored
+from shoal.search.boxes import Box, Candidate, Explored
 from shoal.search.explorer import Explorer
 from shoal.search.kernels import SLACK
 from shoal.values import Closed
@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from shoal.search.incumbent import Incumbent
     from shoal.search.layout import Prepared
     from shoal.search.problem import Problem
+    from shoal.values import Node
 
 LARGEST_SLICE = 256
 """Boxes of one exploration; what is left of it goes back to the pool, for all threads."""
+
+CLIMB_AFTER = 0.1
+"""Seconds after which the neighbours of the best node are looked at."""
 
 
 @dataclass(eq=False)
@@ -39,12 +43,15 @@ class Pool:
     idle: list[Explorer] = field(default_factory=list)
     shared: np.ndarray = field(default_factory=lambda: np.array([math.inf, 0.0]))
     slice: int = 8
+    climbed: Node | None = None
 
     def run(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
         """Work until nothing is open, or a limit ends it."""
         lattice = self.problem.lattice
         self.open.append(Box(0.0, lattice.bottom, lattice.top))
         while self.open or self.working:
+            if self._may_climb():
+                self._submit_climb(executor)
             while self.open and len(self.working) < self.threads:
                 self._submit(executor)
             done, _ = wait(self.working, timeout=0.1, return_when=FIRST_COMPLETED)
@@ -71,6 +78,31 @@ class Pool:
         known = (math.inf, 0) if best is None else (self._cost(best.loss), best.suppressed)
         self.working[executor.submit(explorer.explore, box, known, self.slice)] = (explorer, box)
         self.slice = min(self.slice * 2, LARGEST_SLICE)
+
+    def _may_climb(self) -> bool:
+        """Whether the best is new and the search long enough that its neighbours are worth a look.
+
+        Costs of neighbours are exact only where costs are, and joined by their sum.
+        """
+        best = self.incumbent.best
+        return (
+            best is not None
+            and best.node != self.climbed
+            and self.prepared.exact
+            and not self.prepared.tables.geometric
+            and len(self.working) < self.threads
+            and self.incumbent.seconds > CLIMB_AFTER
+        )
+
+    def _submit_climb(self, executor: ThreadPoolExecutor) -> None:
+        """Look around the best node."""
+        best = self.incumbent.best
+        assert best is not None  # _may_climb says so  # noqa: S101
+        self.climbed = best.node
+        explorer = self.idle.pop() if self.idle else self._explorer()
+        start = Candidate(self._cost(best.loss), best.suppressed, best.node)
+        whole = Box(self._cost(self.incumbent.bound), best.node, best.node)
+        self.working[executor.submit(explorer.climb, start)] = (explorer, whole)
 
     def _explorer(self) -> Explorer:
         log = self.incumbent.limits.log is not None
