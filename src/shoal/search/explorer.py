@@ -101,7 +101,7 @@ class Explorer:
         raised = 0
         while raised <= len(best.node) and not self._shared[1]:
             found = min(self._below(_raise(best.node, raised)), default=best)
-            raised = 0 if found.cost < best.cost - SLACK else raised + 1
+            raised = 0 if found < best else raised + 1
             best = min(best, found)
         if best != start:
             self._found.candidates.add(best)
@@ -260,8 +260,9 @@ class Explorer:
             self._note(INFEASIBLE, frame.lo, frame.hi, j, was, int(frame.lo[j]) - 1)
 
     def _lower(self, frame: Frame, to: NDArray[np.int64]) -> bool:
-        """Lower `hi` where `to` is lower; whether the box is not empty."""
+        """Lower `hi` where `to` is lower, where most is dropped first; whether it is not empty."""
         lower = np.flatnonzero(to < frame.hi)
+        lower = lower[np.argsort(-frame.dropped[lower, to[lower]])]
         frame.hi[:] = to
         return self._split(frame, lower)
 
@@ -285,6 +286,7 @@ class Explorer:
                 frame.lo,
                 frame.hi,
                 frame.paid,
+                self._tables.limit - frame.removed,
                 frame.end_class,
                 frame.end_sample,
             )

@@ -201,6 +201,7 @@ def split(  # type: ignore[no-untyped-def]
     lo,
     hi,
     paid,
+    budget,
     to,
     to_sample,
 ):
@@ -208,7 +209,8 @@ def split(  # type: ignore[no-untyped-def]
 
     The new class numbers are written from `to` on, the samples of the new classes from `to_sample`
     on. `paid[i, l]` grows by what the removed records cost attribute `i` at level `l`, for every
-    level that is left to it. Returns the number of classes and of removed records.
+    level that is left to it. Returns the number of classes and of removed records; when these are
+    more than `budget` the split is left undone.
     """
     level = hi[j]
     tally(tables, rows, scratch, first, at_class, tuples, classes, j, level)
@@ -228,6 +230,8 @@ def split(  # type: ignore[no-untyped-def]
             else:
                 scratch.number[at] = uint32(cells)
                 removed += size
+        if removed > budget:
+            return 0, removed
     for at in range(cells):
         if at >= classes * groups or scratch.number[at] == uint32(cells):
             scratch.number[at] = uint32(new)

@@ -57,10 +57,12 @@ class CellObjective:
         """Kept cells pay their cost, suppressed ones 1, on average."""
         kept = partition.kept[partition.class_of]
         weights = np.where(kept, self.table.weights, 0)
-        return [
-            float(weights @ costs[level][codes] + partition.suppressed) / self.table.records
-            for costs, codes, level in zip(self.costs, self.table.codes, node, strict=True)
-        ]
+        losses = []
+        for costs, codes, level in zip(self.costs, self.table.codes, node, strict=True):
+            records = np.bincount(codes, weights=weights, minlength=len(costs[level]))
+            cost = float((records * costs[level]).sum())
+            losses.append((cost + partition.suppressed) / self.table.records)
+        return losses
 
     def measure(self, node: Node, partition: Partition) -> float:
         return self.join(self.attribute_losses(node, partition))

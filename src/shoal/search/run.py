@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shoal.encode.table import Table
     from shoal.loss.base import Loss
     from shoal.privacy.base import PrivacyModel
+    from shoal.values import Closed
 
 
 def problem_of(
@@ -36,14 +37,15 @@ def search(
     observe: Callable[[Progress], None],
     *,
     keep_best: bool = False,
+    log: Callable[[Closed], None] | None = None,
 ) -> Progress:
     """The last event of the search, with a best node; an error when there is none.
 
-    A keyboard interrupt counts as a stop with `keep_best` and something safe to keep, else it is an
-    error.
+    `log` is told of every box that the search closes. A keyboard interrupt counts as a stop with
+    `keep_best` and something safe to keep, else it is an error.
     """
     last = Progress(None, 0.0, 0, 0, 0.0)
-    limits = Limits(options.time_limit, options.gap, options.threads)
+    limits = Limits(options.time_limit, options.gap, options.threads, log)
     try:
         for event in strategy_of(options.strategy).search(problem, limits):
             last = event
