@@ -68,6 +68,8 @@ class Frame:
     end_sample: int = 1
     removed: int = 0
     bound: float = 0.0
+    bound_at: float = 0.0
+    bound_below: float = 0.0
     step: int = NEW
     attribute: int = 0
     goes_below_first: bool = False

@@ -347,14 +347,24 @@ class Explorer:
         frame.told[:] = frame.lo
 
     def _branch(self, frame: Frame) -> None:
-        """Choose the attribute to branch on, and first the child where its least cost lies."""
+        """Choose the attribute to branch on, and first the child where its least cost lies.
+
+        Each child has a bound of its own: the least costs of the other attributes, and that of this
+        one among the levels left to the child.
+        """
         j = int(self._promise.argmax())
-        top = int(frame.hi[j])
-        levels = slice(int(frame.lo[j]), top)
-        below = self._tables.base[j, levels] + frame.paid[j, levels] + frame.extra[j, levels]
-        stay = self._tables.base[j, top] + frame.paid[j, top]
+        lo, hi = int(frame.lo[j]), int(frame.hi[j])
+        costs = self._tables.base[j, lo : hi + 1] + frame.paid[j, lo : hi + 1]
+        costs[:-1] += frame.extra[j, lo:hi]
+        if self._tables.geometric:
+            costs = np.log1p(self._tables.priority[j] * costs)
+        else:
+            costs[:-1] += frame.due[j, lo:hi]
+        others = float(self._least.sum() - self._least[j])
         frame.attribute, frame.step = j, FIRST
-        frame.goes_below_first = bool(below.min() <= stay)
+        frame.bound_at = max(frame.bound, others + float(costs[-1]))
+        frame.bound_below = max(frame.bound, others + float(costs[:-1].min()))
+        frame.goes_below_first = frame.bound_below <= frame.bound_at
 
     def _descend(self, frame: Frame, child: Frame, *, below: bool) -> bool:
         """Open a child: at `hi` or below it in the attribute branched on; whether it is not empty.
@@ -363,22 +373,26 @@ class Explorer:
         """
         child.inherit(frame)
         if not below:
+            child.bound = frame.bound_at
             child.lo[frame.attribute] = child.hi[frame.attribute]
             return True
+        child.bound = frame.bound_below
         to = child.hi.copy()
         to[frame.attribute] -= 1
         return self._lower(child, to)
 
     def _leave(self, frame: Frame) -> None:
         """Hand back what was not come to: the box itself, or its second child."""
-        lo, hi = frame.lo.copy(), frame.hi.copy()
+        lo, hi, bound = frame.lo.copy(), frame.hi.copy(), frame.bound
         if frame.step == DONE:
             return
         if frame.step == SECOND and frame.goes_below_first:
             lo[frame.attribute] = hi[frame.attribute]
+            bound = frame.bound_at
         elif frame.step == SECOND:
             hi[frame.attribute] -= 1
-        self._found.left.append(Box(frame.bound, tuple(lo.tolist()), tuple(hi.tolist())))
+            bound = frame.bound_below
+        self._found.left.append(Box(bound, tuple(lo.tolist()), tuple(hi.tolist())))
 
     def _note_cuts(self, frame: Frame, cuts: int, by: int, *, closed: bool) -> None:
         """Write down the levels that were cut off, in order, and the rest if it is closed."""
