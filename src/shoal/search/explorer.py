@@ -23,6 +23,7 @@ attributes before that and is left out.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,17 +63,18 @@ class Explorer:
         self._each, self._paid = np.arange(attributes), np.zeros(shape)
         self._order = np.empty((shape[0] * shape[1], 2), np.int64)
 
-    def explore(self, box: Box, best: tuple[float, int], boxes: int) -> Explored:
-        """Look at so many boxes inside a box, depth-first.
+    def explore(self, box: Box, best: tuple[float, int], seconds: float) -> Explored:
+        """Look at the boxes inside a box, depth-first, for so long.
 
         `best` is the cost and the removed records of the best node known.
         """
+        until = time.monotonic() + seconds
         self._found, self._own = Explored(), best
         depth = 0 if self._start(box) else -1
         while depth >= 0:
             frame = self._frames[depth]
             if frame.step == NEW:
-                if self._found.opened >= boxes or self._shared[1]:
+                if self._shared[1] or time.monotonic() >= until:
                     break
                 self._found.opened += 1
                 if self._tighten(frame):

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from shoal.search.problem import Problem
     from shoal.values import Node
 
-LARGEST_SLICE = 256
-"""Boxes of one exploration; what is left of it goes back to the pool, for all threads."""
+FIRST_SLICE, LARGEST_SLICE = 0.03, 0.25
+"""Seconds of one exploration; what is left of it goes back to the pool, for all threads."""
 
 CLIMB_AFTER = 0.1
 """Seconds after which the neighbours of the best node are looked at."""
@@ -42,7 +42,7 @@ class Pool:
     working: dict[Future[Explored], tuple[Explorer, Box]] = field(default_factory=dict)
     idle: list[Explorer] = field(default_factory=list)
     shared: np.ndarray = field(default_factory=lambda: np.array([math.inf, 0.0]))
-    slice: int = 8
+    slice: float = FIRST_SLICE
     climbed: Node | None = None
 
     def run(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
@@ -77,7 +77,7 @@ class Pool:
         best = self.incumbent.best
         known = (math.inf, 0) if best is None else (self._cost(best.loss), best.suppressed)
         self.working[executor.submit(explorer.explore, box, known, self.slice)] = (explorer, box)
-        self.slice = min(self.slice * 2, LARGEST_SLICE)
+        self.slice = min(self.slice * 1.5, LARGEST_SLICE)
 
     def _may_climb(self) -> bool:
         """Whether the best is new and the search long enough that its neighbours are worth a look.
