@@ -13,8 +13,10 @@ from shoal.definition.read import from_mapping, read
 from shoal.encode.table import encode, fill_hierarchies
 from shoal.engines.files import open_files
 from shoal.engines.staged import check_target
-from shoal.errors import BadData, BadDefinition, Mistake, Refused
-from shoal.events import Event, Phase, Progress, Released
+from shoal.errors import BadData, BadDefinition, BadOutput, Mistake, Refused
+from shoal.events import Event, Phase, Progress, Proved, Released
+from shoal.proof.format import Climb, subject_of
+from shoal.proof.log import ProofLog
 from shoal.release.recode import recoding
 from shoal.report.build import Stopwatch, build_result
 from shoal.search.run import problem_of, search
@@ -39,13 +41,15 @@ def run(
     *,
     observe: Observer = ignore,
     keep_best: bool = False,
+    proof: str | Path | None = None,
     file: str | None = None,
 ) -> Result:
     """Release what a definition says, and return what was done.
 
     The output appears only after the verifier has counted it afresh and found it safe; after any
     error, the old output or none is there. `observe` is called with every event. `keep_best` lets a
-    keyboard interrupt during the search release the best safe node found so far. `file` is what
+    keyboard interrupt during the search release the best safe node found so far. `proof` is where
+    to write why no node is better; a search that is stopped early writes none. `file` is what
     messages call the definition, by default its path.
     """
     file = file or (str(definition) if isinstance(definition, str | Path) else "definition")
@@ -57,14 +61,17 @@ def run(
     target = definition.output.target()
     check_target(target)
     with ExitStack() as cleanup:
+        log = None if proof is None else cleanup.enter_context(_proof_log(definition, Path(proof)))
         source = open_files(definition.source.options(), expect=set(definition.attributes))
         cleanup.enter_context(closing(source))
         staged, result = release(
-            definition, source, target, observe, keep_best=keep_best, file=file
+            definition, source, target, observe, keep_best=keep_best, proof=log, file=file
         )
         cleanup.callback(staged.discard)
         observe(Phase("publish"))
         result = result.published(staged.publish())
+        if log is not None:
+            log.publish()
     observe(Released(result))
     return result
 
@@ -76,9 +83,13 @@ def release(
     observe: Observer,
     *,
     keep_best: bool = False,
+    proof: ProofLog | None = None,
     file: str = "definition",
 ) -> tuple[Staged, Result]:
-    """A verified release that nobody sees yet, and its result; an error when it is not safe."""
+    """A verified release that nobody sees yet, and its result; an error when it is not safe.
+
+    A `proof` is staged too, unless the search was stopped before it was done.
+    """
     watch = Stopwatch()
     observe(Phase("read", source.name))
     columns = tuple(column.name for column in source.columns())
@@ -95,8 +106,12 @@ def release(
 
     problem = problem_of(filled, table, models_of(filled), loss_of(filled))
     observe(Phase("search", f"{table.tuples:,} tuples, {problem.lattice.nodes:,} nodes"))
-    last: Progress = search(problem, filled.search, observe, keep_best=keep_best)
+    last: Progress = search(problem, filled.search, observe, keep_best=keep_best, log=proof)
     assert last.best is not None  # search raises when it found none  # noqa: S101
+    if proof is not None and isinstance(last, Proved):
+        climbs = [Climb(a.name, a.height, a.limit, a.priority) for a in table.attributes]
+        about = subject_of(filled, climbs, table.records, table.removed, source.fingerprint())
+        proof.stage(about, last.best)
     node = last.best.node
     classes = problem.partition(node)
     watch.lap("search")
@@ -139,6 +154,17 @@ def release(
         staged.discard()
         raise
     return staged, result
+
+
+def _proof_log(definition: Definition, path: Path) -> ProofLog:
+    """Where a search writes its proof; only the box search can."""
+    if definition.search.strategy != "box":
+        raise BadOutput(
+            f"the strategy {definition.search.strategy!r} writes no proof",
+            code="no-proof",
+            hint="search with `strategy: box`, or leave out the proof",
+        )
+    return ProofLog(path)
 
 
 def refuse_unless_safe(verdict: Verdict) -> None:

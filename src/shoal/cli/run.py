@@ -18,6 +18,7 @@ Examples:
   shoal run patients.yaml
   shoal run patients.yaml --k 10 --suppression 2% --output strict.csv
   shoal run patients.yaml --quiet --json result.json --report report.html
+  shoal run patients.yaml --proof proof.jsonl.gz
 
 \b
 Exit codes:
@@ -46,6 +47,10 @@ def run(
         str | None, typer.Option(help="Write the result as JSON here; - for standard output.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML report here.")] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(help="Write here why nothing is better, for `shoal verify`; .gz is packed."),
+    ] = None,
     keep_best: Annotated[
         bool, typer.Option("--keep-best", help="On Ctrl-C release the best safe solution so far.")
     ] = False,
@@ -67,6 +72,7 @@ def run(
         json=json,
         quiet=quiet or json == "-",
         keep_best=keep_best,
+        proof=proof,
         file=str(definition),
     )
 
@@ -95,9 +101,10 @@ def run_definition(
     json: str | None = None,
     quiet: bool = False,
     keep_best: bool = False,
+    proof: Path | None = None,
     file: str = "definition",
 ) -> Result:
-    """Run with progress and a summary, unless quiet; write the result and report asked for.
+    """Run with progress and a summary, unless quiet; write the records of it that are asked for.
 
     From the moment the release is published, signals are held: the result and the report belong to
     it, and take no time to write. When the run fails, nothing of it stays.
@@ -109,7 +116,7 @@ def run_definition(
     from shoal.events import Phase, Stopped
     from shoal.pipeline import run as run_pipeline
 
-    check_places(definition, json, file)
+    check_places(definition, json, proof, file)
     with Interrupts() as interrupts, Display(quiet=quiet) as display:
 
         def observe(event: Event) -> None:
@@ -121,10 +128,12 @@ def run_definition(
             display.observe(event)
 
         try:
-            result = run_pipeline(definition, observe=observe, keep_best=keep_best, file=file)
+            result = run_pipeline(
+                definition, observe=observe, keep_best=keep_best, proof=proof, file=file
+            )
         except BaseException as error:
             interrupts.hold()
-            remove_leftovers(definition)
+            remove_leftovers(definition, proof)
             if interrupts.asked and not isinstance(error, Interrupted):
                 raise Interrupted(
                     "interrupted; nothing was released", code="interrupted"
@@ -133,22 +142,33 @@ def run_definition(
         write_records(definition, result, json)
     if not quiet:
         show(result, json=json, report=definition.report)
+    if proof is not None:
+        tell_of_proof(result, proof, quiet=quiet)
     return result
 
 
-def remove_leftovers(definition: Definition) -> None:
+def tell_of_proof(result: Result, proof: Path, *, quiet: bool) -> None:
+    """Where the proof is, or that there is none: a search that was stopped proved nothing."""
+    if result.status != "optimal":
+        typer.echo(f"No proof was written to {proof}: the search was stopped early.", err=True)
+    elif not quiet:
+        typer.echo(f"Proof:   {proof}")
+
+
+def remove_leftovers(definition: Definition, proof: Path | None) -> None:
     """Remove what an interrupt left behind that came between the making of a file and its use.
 
     A command makes one run, so whatever belongs to this process belongs to that run.
     """
     from shoal.engines.leftovers import sweep_own
 
-    if definition.output is not None:
-        sweep_own(definition.output.path.resolve().parent)
+    places = [proof, None if definition.output is None else definition.output.path]
+    for place in filter(None, places):
+        sweep_own(place.resolve().parent)
 
 
-def check_places(definition: Definition, json: str | None, file: str) -> None:
-    """Refuse, before the long work, a result or report that could not be written after it."""
+def check_places(definition: Definition, json: str | None, proof: Path | None, file: str) -> None:
+    """Refuse, before the long work, a file that could not be written after it."""
     from shoal.definition.check import may_be_read
     from shoal.errors import BadOutput
     from shoal.report.write import check_place
@@ -156,7 +176,8 @@ def check_places(definition: Definition, json: str | None, file: str) -> None:
     taken = {Path(file).resolve()}
     if definition.output is not None:
         taken.add(definition.output.path.resolve())
-    for what, path in (("report", definition.report), ("result", _json_path(json))):
+    records = (("report", definition.report), ("result", _json_path(json)), ("proof", proof))
+    for what, path in records:
         if path is None:
             continue
         check_place(path)

@@ -1,14 +1,23 @@
-"""`shoal verify`: is a release safe? Judged from the file."""
+"""`shoal verify`: is a release safe, is a proof right? Judged from the files."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+    from shoal.proof.check import Tell
+    from shoal.proof.file import Checked
     from shoal.values import Verdict
+    from shoal.verify.stated import Stated
 
 EXAMPLES = """
 \b
@@ -16,16 +25,21 @@ Examples:
   shoal verify release.csv --definition patients.yaml
   shoal verify release.csv --definition patients.yaml --result result.json
   shoal verify release.csv --definition patients.yaml --records 20000 --json
+  shoal verify release.csv --definition patients.yaml --proof proof.jsonl.gz
+  shoal verify --definition patients.yaml --proof proof.jsonl.gz --sample 200
 
-Exit codes: 0 safe; 2 the definition or a file is wrong; 4 not safe.
+Exit codes: 0 safe and right; 2 the definition or a file is wrong; 4 not safe or not right.
 """
 
 
 def verify(
-    release: Annotated[Path, typer.Argument(help="The release: CSV, Parquet or JSON.")],
     definition: Annotated[
         Path, typer.Option("--definition", "-d", help="The definition it must meet.")
     ],
+    release: Annotated[
+        Path | None,
+        typer.Argument(help="The release: CSV, Parquet or JSON; may be left out with --proof."),
+    ] = None,
     result: Annotated[
         Path | None,
         typer.Option(help="The result of the run: its levels and numbers are checked too."),
@@ -34,21 +48,43 @@ def verify(
         int | None,
         typer.Option(min=0, help="Records of the source, where it cannot be read any more."),
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(help="The proof that no transformation is better, to be checked."),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="Check the reasons of so many boxes of the proof, not of all."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Draw the same sample again; random without.")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the verdict as JSON on standard output.")
     ] = False,
 ) -> None:
-    """Count a release afresh and say whether it is safe: columns, levels, classes, suppression."""
+    """Count a release afresh and say whether it is safe: columns, levels, classes, suppression.
+
+    With --proof also whether it is the best there is: the source is read and counted again.
+    """
     from shoal.definition.read import read
-    from shoal.verify.file import verify_file
     from shoal.verify.stated import read_stated
 
+    if release is None and proof is None:
+        raise typer.BadParameter("name a release, give --proof, or both")
+    demanded = read(definition)
     stated = None if result is None else read_stated(result)
-    verdict = verify_file(read(definition), release, stated=stated, records=records)
+    checked = None if proof is None else _check_proof(demanded, proof, sample, seed)
+    verdicts = [] if checked is None else [checked.verdict]
+    if release is not None:
+        verdicts.insert(0, _judge(demanded, release, stated, records, checked))
+    findings = tuple(finding for verdict in verdicts for finding in verdict.findings)
+    verdict = dataclasses.replace(verdicts[0], findings=findings)
     if as_json:
-        _print_json(verdict)
+        fields = {"safe": verdict.safe, **dataclasses.asdict(verdict)}
+        typer.echo(json.dumps(fields, indent=2, ensure_ascii=False))
     else:
-        _print_table(verdict, release)
+        _print_table(verdict, _answer(release, proof, safe=verdict.safe))
     if not verdict.safe:
         raise typer.Exit(4)
 
@@ -56,25 +92,97 @@ def verify(
 verify.__doc__ = f"{verify.__doc__}\n{EXAMPLES}"
 
 
-def _print_json(verdict: Verdict) -> None:
-    import dataclasses
-    import json
+def _check_proof(
+    definition: Definition, proof: Path, sample: int | None, seed: int | None
+) -> Checked:
+    """Check a proof, whole or in a sample, with its progress on standard error."""
+    import secrets
 
-    fields = {"safe": verdict.safe, **dataclasses.asdict(verdict)}
-    typer.echo(json.dumps(fields, indent=2, ensure_ascii=False))
+    from shoal.proof.check import Sample
+    from shoal.proof.file import check_file
+
+    drawn = secrets.randbits(32) if seed is None else seed
+    chosen = None if sample is None else Sample(sample, drawn)
+    with _progress() as tell:
+        return check_file(definition, proof, sample=chosen, tell=tell)
 
 
-def _print_table(verdict: Verdict, release: Path) -> None:
+def _judge(
+    definition: Definition,
+    release: Path,
+    stated: Stated | None,
+    records: int | None,
+    checked: Checked | None,
+) -> Verdict:
+    """Judge a release; with a proof it must have the levels that the proof is about."""
+    from shoal.values import Finding
+    from shoal.verify.file import verify_file
+    from shoal.verify.stated import Stated
+
+    if checked is None:
+        return verify_file(definition, release, stated=stated, records=records)
+    if stated is None:
+        best = checked.verdict
+        numbers = {
+            "records": best.records,
+            "classes": best.classes,
+            "smallest class": best.smallest_class,
+        }
+        proved = Stated(checked.levels, checked.records, checked.removed, numbers, {}, None)
+        return verify_file(checked.definition, release, stated=proved, records=records)
+    verdict = verify_file(definition, release, stated=stated, records=records)
+    same = dict(stated.levels) == dict(checked.levels)
+    saw = "as the result states them" if same else "the result states others than the proof"
+    return dataclasses.replace(
+        verdict, findings=(*verdict.findings, Finding("proof: levels", same, saw))
+    )
+
+
+@contextmanager
+def _progress() -> Iterator[Tell]:
+    """Progress on standard error: a changing line in a terminal, now and then a line elsewhere."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from shoal.cli.progress import PLAIN_EVERY
+
+    console = Console(stderr=True, highlight=False)
+    told = time.monotonic()
+    changing = console.status("Checking the proof") if console.is_terminal else nullcontext()
+    with changing as status:
+
+        def tell(done: int, boxes: int) -> None:
+            nonlocal told
+            line = Text(f"Checking the proof: {done:,} of {boxes:,} boxes")
+            if status is not None:
+                status.update(line)
+            elif time.monotonic() - told >= PLAIN_EVERY:
+                told = time.monotonic()
+                console.print(line)
+
+        yield tell
+
+
+def _answer(release: Path | None, proof: Path | None, *, safe: bool) -> str:
+    """The answer in a line."""
+    if proof is None:
+        return f"Yes: {release} is safe." if safe else f"No: {release} is not safe."
+    if release is None:
+        return f"Yes: {proof} holds." if safe else f"No: {proof} does not hold."
+    if safe:
+        return f"Yes: {release} is safe, and {proof} holds."
+    return f"No: {release} is not safe, or {proof} does not hold."
+
+
+def _print_table(verdict: Verdict, answer: str) -> None:
     """The answer, then each finding; labels are printed as text, never as markup."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(highlight=False)
-    if verdict.safe:
-        console.print(Text(f"Yes: {release} is safe.", style="bold green"), soft_wrap=True)
-    else:
-        console.print(Text(f"No: {release} is not safe.", style="bold red"), soft_wrap=True)
+    style = "bold green" if verdict.safe else "bold red"
+    console.print(Text(answer, style=style), soft_wrap=True)
     console.print()
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("finding", no_wrap=True)

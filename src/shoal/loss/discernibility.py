@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 if TYPE_CHECKING:
     from shoal.values import Ints
 
@@ -24,8 +26,9 @@ class Discernibility:
     def least(self, finest: Ints, dropped: int, records: int) -> float:
         """Each record pays at least its finest class; each dropped one pays `records` instead.
 
-        Which records are dropped is not known: those of the largest finest class gain least.
+        Which are dropped is not known: the least is paid when those of the largest finest classes
+        are. So a bound never falls as finest classes merge, for then no record pays less.
         """
-        largest = int(finest.max(initial=0))
-        paid = float((finest.astype(float) ** 2).sum()) + dropped * (records - largest)
-        return paid / records**2
+        sizes = np.sort(finest).astype(float)
+        stay = np.clip(records - dropped - (np.cumsum(sizes) - sizes), 0, sizes)
+        return float((stay * sizes).sum() + dropped * records) / records**2

@@ -1,0 +1,158 @@
+"""The problem as the checker sees it: the classes of a node, what must go, what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.loss.base import CellLoss, LevelLoss
+from shoal.values import Best, Counts, Histogram
+
+if TYPE_CHECKING:
+    from shoal.loss.base import Floats, Loss
+    from shoal.privacy.base import PrivacyModel
+    from shoal.proof.rows import Rows, Sensitive
+    from shoal.values import Ints, Node
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The class of each row, from 0 on, and what each class holds."""
+
+    of: Ints
+    counts: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Rows, the demands on their classes, the loss, and how many records may be suppressed."""
+
+    rows: Rows
+    models: tuple[PrivacyModel, ...]
+    loss: Loss
+    aggregate: str
+    limit: int
+
+    @property
+    def top(self) -> Node:
+        """The highest node."""
+        return tuple(attribute.climb.limit for attribute in self.rows.attributes)
+
+    def classes(self, node: Node) -> Classes:
+        """The classes at a node: rows with the same groups in all attributes."""
+        of = np.zeros(len(self.rows.weights), dtype=np.int64)
+        for attribute, level in zip(self.rows.attributes, node, strict=True):
+            if attribute.groups[level].any():
+                of = joined(of, attribute.at(level))
+        return self._counted(of)
+
+    def lowered(self, classes: Classes, j: int, level: int) -> Classes:
+        """The classes split by the groups of attribute `j` at a level below theirs."""
+        return self._counted(joined(classes.of, self.rows.attributes[j].at(level)))
+
+    def going(self, classes: Classes) -> Ints:
+        """For each class the records that are suppressed however it is split.
+
+        A model that is closed under union says so itself; of others nothing is known.
+        """
+        least = np.zeros(len(classes.counts.sizes), dtype=np.int64)
+        for model in self.models:
+            if model.closed_under_union:
+                least = np.maximum(least, model.least_removal(classes.counts))
+        return least
+
+    def measure(self, node: Node) -> Best | None:
+        """What a node costs, None when it suppresses too much or leaves no record."""
+        classes = self.classes(node)
+        sizes = classes.counts.sizes
+        kept = np.ones(len(sizes), dtype=np.bool_)
+        for model in self.models:
+            kept &= model.satisfied(classes.counts)
+        suppressed = int(sizes[~kept].sum())
+        if suppressed > self.limit or not kept.any():
+            return None
+        if isinstance(self.loss, CellLoss):
+            weights = np.where(kept[classes.of], self.rows.weights, 0)
+            paid = [
+                float((weights * costs[level][attribute.codes]).sum()) + suppressed
+                for attribute, costs, level in zip(
+                    self.rows.attributes, self.cell_costs, node, strict=True
+                )
+            ]
+            loss = self.joined_cost(paid)
+        elif isinstance(self.loss, LevelLoss):
+            loss = sum(costs[level] for costs, level in zip(self.level_costs, node, strict=True))
+        else:
+            loss = self.loss.class_loss(sizes[kept], suppressed, self.rows.records)
+        return Best(node, loss, suppressed, int(kept.sum()), int(sizes[kept].min()))
+
+    def joined_cost(self, paid: Sequence[float]) -> float:
+        """A cell loss, from what all records together pay for each attribute.
+
+        It rises with each of them.
+        """
+        priorities = [attribute.climb.priority for attribute in self.rows.attributes]
+        losses = [total / self.rows.records for total in paid]
+        weighted = [p * loss for p, loss in zip(priorities, losses, strict=True)]
+        if self.aggregate == "geometric":
+            return math.prod(1 + each for each in weighted) ** (1 / len(weighted)) - 1
+        return sum(weighted) / sum(priorities)
+
+    @cached_property
+    def cell_costs(self) -> list[tuple[Floats, ...]]:
+        """What a kept cell costs, `[j][level][code]`, for a cell loss."""
+        assert isinstance(self.loss, CellLoss)  # noqa: S101
+        return [
+            self.loss.cell_costs(attribute.domain(self.rows.weights))
+            for attribute in self.rows.attributes
+        ]
+
+    @cached_property
+    def level_costs(self) -> list[tuple[float, ...]]:
+        """What a level costs, `[j][level]`, times the priority, for a level loss."""
+        assert isinstance(self.loss, LevelLoss)  # noqa: S101
+        return [
+            tuple(
+                attribute.climb.priority * cost
+                for cost in self.loss.level_costs(attribute.domain(self.rows.weights))
+            )
+            for attribute in self.rows.attributes
+        ]
+
+    def _counted(self, of: Ints) -> Classes:
+        number = int(of.max()) + 1
+        sizes = np.bincount(of, weights=self.rows.weights, minlength=number).astype(np.int64)
+        histograms = {
+            name: self._histogram(of, number, each) for name, each in self.rows.sensitive.items()
+        }
+        return Classes(of, Counts(sizes, histograms))
+
+    def _histogram(self, of: Ints, number: int, sensitive: Sensitive) -> Histogram:
+        """The values of each class: one entry for each pair of a class and a value in it."""
+        told = sensitive.values >= 0
+        size = max(len(sensitive.reference.values), 1)
+        pairs, place = np.unique(of[told] * size + sensitive.values[told], return_inverse=True)
+        counts = np.bincount(place, weights=self.rows.weights[told], minlength=len(pairs))
+        entries = np.bincount(pairs // size, minlength=number)
+        return Histogram(
+            np.concatenate(([0], np.cumsum(entries))).astype(np.int64),
+            pairs % size,
+            counts.astype(np.int64),
+            sensitive.reference,
+        )
+
+
+def joined(of: Ints, groups: Ints) -> Ints:
+    """Classes split by groups, numbered from 0 on.
+
+    No key passes the number of rows times that of the groups, so equal keys mean equal pairs.
+    """
+    keys = of * (int(groups.max()) + 1) + groups
+    numbers: Ints = pa.array(keys).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return numbers

@@ -1,0 +1,91 @@
+"""Writing a proof: boxes as they are closed, put in place whole when the search has ended."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import shutil
+import tempfile
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
+
+from shoal.engines.base import FileTarget
+from shoal.engines.staged import StagedFile, check_target
+from shoal.errors import BadOutput
+from shoal.proof.format import box_line, header_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shoal.proof.format import Subject
+    from shoal.values import Best, Closed
+
+
+class ProofLog:
+    """Takes closed boxes as a search closes them; the file appears when it is published.
+
+    The claim stands first and is known last, so boxes wait in a nameless temporary file, whatever
+    their number. `stage` writes the proof beside its place, `publish` renames it. Without them, as
+    for a search that was stopped, nothing is written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._target = FileTarget(path, format="json")
+        self._staged: StagedFile | None = None
+        check_target(self._target)
+        with self._told():
+            self._boxes = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+
+    def __call__(self, closed: Closed) -> None:
+        """Write down a closed box."""
+        with self._told():
+            self._boxes.write(box_line(closed))
+
+    def stage(self, subject: Subject, best: Best) -> None:
+        """Write the proof where nobody sees it yet; the boxes must be all there are."""
+        with self._told():
+            self._staged = StagedFile(self._target)
+            self._boxes.seek(0)
+            with self._opened(self._staged.path) as file:
+                file.write(header_line(subject, best))
+                shutil.copyfileobj(self._boxes, file)
+
+    def publish(self) -> None:
+        """Put the staged proof, if there is one, in place of what was there, in one step."""
+        if self._staged is not None:
+            self._staged.publish()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._boxes.close()
+        if self._staged is not None:
+            self._staged.discard()
+
+    def _opened(self, path: Path) -> TextIO:
+        """The staged file, compressed where the name ends in .gz; the same bytes every time."""
+        if self._path.suffix != ".gz":
+            return path.open("w", encoding="utf-8", newline="\n")
+        packed = gzip.GzipFile(path, "wb", mtime=0)
+        return io.TextIOWrapper(packed, encoding="utf-8", newline="\n")
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say in our words what goes wrong with the file."""
+        try:
+            yield
+        except OSError as error:
+            raise BadOutput(
+                f"cannot write the proof {self._path}: {error.strerror}",
+                code="cannot-write",
+                hint="see that the folder is writable and has space",
+            ) from None

@@ -1,0 +1,200 @@
+"""The source, counted once more for the checker, with none of the code that fed the search.
+
+Only the hierarchies come from the builders, since they are part of what a definition means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from shoal.encode.builders import build
+from shoal.encode.propose import propose
+from shoal.errors import BadData
+from shoal.loss.base import Domain
+from shoal.proof.format import Climb
+from shoal.values import Reference
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Attribute as Declared
+    from shoal.definition.model import Definition
+    from shoal.definition.model import Hierarchy as Described
+    from shoal.encode.hierarchy import Hierarchy
+    from shoal.engines.base import Source
+    from shoal.values import Bools, Ints
+
+Texts: TypeAlias = Sequence[str | None]
+"""A column of the source, None for missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """A quasi-identifier: `codes[row]` is its value and `groups[level][code]` its group at a level.
+
+    The last code means missing. It is a group of its own, except at the last level when that has a
+    single label, which it becomes. `leaves[level][group]` counts the values of the hierarchy.
+    """
+
+    climb: Climb
+    codes: Ints
+    groups: tuple[Ints, ...]
+    leaves: tuple[Ints, ...]
+    quantifiers: tuple[float, ...] | None
+
+    def at(self, level: int) -> Ints:
+        """The group of each row at a level."""
+        return self.groups[level][self.codes]
+
+    def domain(self, weights: Ints) -> Domain:
+        """The attribute as a loss sees it, for rows of so many records."""
+        records = np.bincount(self.codes, weights=weights, minlength=len(self.groups[0]))
+        return Domain(
+            self.climb.name, self.groups, self.leaves, records.astype(np.int64), self.quantifiers
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """A sensitive attribute: the value of each row, -1 for none, and all values of the table."""
+
+    values: Ints
+    reference: Reference
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Combinations of quasi-identifiers and sensitive values, each with its number of records.
+
+    `removed` records are left out: under basic match, those with a missing quasi-identifier.
+    """
+
+    attributes: tuple[Attribute, ...]
+    weights: Ints
+    sensitive: Mapping[str, Sensitive]
+    removed: int = 0
+
+    @property
+    def records(self) -> int:
+        """How many records the rows stand for."""
+        return int(self.weights.sum())
+
+
+def read_rows(definition: Definition, source: Source) -> tuple[Definition, Rows]:
+    """The rows of a source, and the definition with a hierarchy for every quasi-identifier."""
+    names = definition.quasi_identifiers
+    counted = source.count_by(names + definition.sensitive, definition.missing.values)
+    texts: dict[str, Texts] = {
+        name: counted[name].to_pylist() for name in counted.column_names[:-1]
+    }
+    weights = np.array(counted.column(counted.num_columns - 1).to_pylist(), dtype=np.int64)
+    stay = np.ones(len(weights), dtype=np.bool_)
+    if definition.missing.match == "basic":
+        for name in names:
+            stay &= np.array([text is not None for text in texts[name]], dtype=np.bool_)
+    if not stay.any():
+        raise BadData(
+            f"{source.name} has no records that a proof could be about",
+            code="no-records",
+            hint="see that it is the right one",
+        )
+    definition = _with_proposals(definition, texts)
+    rows = Rows(
+        tuple(_attribute(name, definition.attributes[name], texts[name], stay) for name in names),
+        weights[stay],
+        {
+            name: _sensitive(name, definition, texts[name], weights, stay)
+            for name in definition.sensitive
+        },
+        int(weights[~stay].sum()),
+    )
+    return definition, rows
+
+
+def _with_proposals(definition: Definition, texts: Mapping[str, Texts]) -> Definition:
+    """The definition with a hierarchy where it gives none: the one a run would propose."""
+    proposed = {
+        name: attribute.model_copy(update={"hierarchy": propose(list(_values(texts[name])))})
+        for name, attribute in definition.attributes.items()
+        if attribute.role == "quasi-identifier" and attribute.hierarchy is None
+    }
+    return definition.model_copy(update={"attributes": {**definition.attributes, **proposed}})
+
+
+def _values(texts: Texts) -> dict[str, int]:
+    """The values that are not missing, and in how many rows each stands."""
+    found: dict[str, int] = {}
+    for text in texts:
+        if text is not None:
+            found[text] = found.get(text, 0) + 1
+    return found
+
+
+def _attribute(name: str, declared: Declared, texts: Texts, stay: Bools) -> Attribute:
+    assert declared.hierarchy is not None  # proposed where there was none  # noqa: S101
+    hierarchy = build(name, declared.hierarchy, _values(texts))
+    missing = len(hierarchy.labels[0])
+    code: dict[str | None, int] = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
+    codes = np.array([code.get(text, missing) for text in texts], dtype=np.int64)
+    return Attribute(
+        Climb(
+            name,
+            hierarchy.height,
+            hierarchy.height if declared.limit is None else declared.limit,
+            1.0 if declared.priority is None else declared.priority,
+        ),
+        codes[stay],
+        groups_of(hierarchy),
+        tuple(hierarchy.leaves_under(level) for level in range(hierarchy.height + 1)),
+        declared.information_loss,
+    )
+
+
+def groups_of(hierarchy: Hierarchy) -> tuple[Ints, ...]:
+    """The group of each leaf, and then that of missing, at each level."""
+    levels = []
+    for level, groups in enumerate(hierarchy.groups):
+        labels = len(hierarchy.labels[level])
+        becomes_top = level == hierarchy.height and labels == 1
+        levels.append(np.append(groups, 0 if becomes_top else labels))
+    return tuple(levels)
+
+
+def _sensitive(
+    name: str, definition: Definition, texts: Texts, weights: Ints, stay: Bools
+) -> Sensitive:
+    """Values in their order: numbers by size, then text; missing last where it is a value."""
+    told = [text for text, stays in zip(texts, stay, strict=True) if stays]
+    values: list[str | None] = [*sorted(_values(told), key=_order)]
+    if definition.missing.sensitive == "value" and None in told:
+        values.append(None)
+    rank = {value: i for i, value in enumerate(values)}
+    numbers = np.array([rank.get(text, -1) for text in told], dtype=np.int64)
+    has = numbers >= 0
+    counts = np.bincount(numbers[has], weights=weights[stay][has], minlength=len(values))
+    parents = _parents(name, definition.attributes[name].hierarchy, told, values)
+    return Sensitive(numbers, Reference(tuple(values), counts.astype(np.int64), parents))
+
+
+def _parents(
+    name: str, described: Described | None, told: Texts, values: Texts
+) -> tuple[Ints, ...]:
+    """The group of each value at each level, for a distance along the hierarchy."""
+    if described is None:
+        return ()
+    hierarchy = build(name, described, _values(told))
+    missing = len(hierarchy.labels[0])
+    code: dict[str | None, int] = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
+    leaves = np.array([code.get(value, missing) for value in values], dtype=np.int64)
+    return tuple(groups[leaves] for groups in groups_of(hierarchy))
+
+
+def _order(value: str) -> tuple[bool, float, str]:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    return (True, 0.0, value) if math.isnan(number) else (False, number, value)
