@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.errors import Infeasible
 from shoal.search.partition import select
+from shoal.values import Counts, Histogram
 
 if TYPE_CHECKING:
     from shoal.privacy.base import PrivacyModel
@@ -22,12 +24,10 @@ def why_infeasible(problem: Problem) -> Infeasible:
     """The proved answer that nothing can be released, with the reason at the most general node.
 
     For each model that refuses a class there: how many classes and records, the first of them by
-    their labels, and the strongest demand of its kind that this node meets when the suppression
-    that is allowed is spent on the classes that are worst by that model.
+    their labels, and where weakening it alone is enough, the strongest demand that is feasible.
     """
-    top = problem.lattice.top
-    partition = problem.partition(top)
-    table = problem.table
+    partition = problem.partition(problem.lattice.top)
+    table, suppressed = problem.table, partition.suppressed
     reasons, remedies = [], []
     for model in problem.models:
         failing = ~model.satisfied(partition.counts)
@@ -37,44 +37,88 @@ def why_infeasible(problem: Problem) -> Infeasible:
     limited = [a.name for a in table.attributes if a.limit < a.height]
     if limited:
         remedies.append(f"raise the limits of {', '.join(limited)}")
-    remedies.append(f"allow {partition.suppressed:,} suppressed records")
+    if suppressed < table.records:
+        remedies.append(f"allow {suppressed:,} suppressed {_plural(suppressed, 'record')}")
+    helpful = "; ".join(filter(None, remedies))
     return Infeasible(
         "no transformation meets the demand; nothing was released. At the most general one "
-        f"{partition.suppressed:,} of {table.records:,} records would have to be suppressed, and "
-        f"{problem.limit:,} may be" + "".join(f"\n  {reason}" for reason in reasons),
+        f"{suppressed:,} of {table.records:,} {_plural(table.records, 'record')} would have to be "
+        f"suppressed, and {problem.limit:,} may be"
+        + "".join(f"\n  {reason}" for reason in reasons),
         code="infeasible",
-        hint="any one of these may help: " + "; ".join(filter(None, remedies)),
+        hint=f"any one of these may help: {helpful}"
+        if helpful
+        else "no weaker demand of one kind is enough",
     )
 
 
 def _reason(problem: Problem, partition: Partition, model: PrivacyModel, failing: Bools) -> str:
     """Which classes a model refuses at the most general node."""
     sizes = partition.counts.sizes
+    records = int(sizes[failing].sum())
     classes = [
         f"({', '.join(_labels(problem, partition, int(c)))}) with {int(sizes[c]):,}"
         for c in np.flatnonzero(failing)[:NAMED_CLASSES]
     ]
     return (
         f"{_title(model)} ({model.demanded()}) refuses {int(failing.sum()):,} of {len(sizes):,} "
-        f"classes, {int(sizes[failing].sum()):,} records: {', '.join(classes)}"
-        f"{', ...' if failing.sum() > NAMED_CLASSES else ''}"
+        f"{_plural(len(sizes), 'class', 'classes')}, {records:,} {_plural(records, 'record')}: "
+        f"{', '.join(classes)}{', ...' if failing.sum() > NAMED_CLASSES else ''}"
     )
 
 
 def _weaker(problem: Problem, partition: Partition, model: PrivacyModel) -> str:
-    """The strongest demand met by what is left when the worst classes are suppressed."""
+    """The strongest demand of a model that is feasible at this node, all other demands as they are.
+
+    Classes that others refuse are suppressed anyway. What the limit leaves is spent on the classes
+    that are worst by this model; the rest reaches the demand that is named. Where the others alone
+    exceed the limit, weakening this one does not help, and nothing is said of it; nor where all
+    that is left is no demand at all, a crowd or a diversity of 1.
+    """
     counts = partition.counts
-    alone = np.eye(len(counts.sizes), dtype=np.bool_)
-    each = np.array([model.reached(select(counts, one)) for one in alone])
-    worst_first = np.argsort(each if model.higher_is_safer else -each, kind="stable")
-    spent = np.cumsum(counts.sizes[worst_first])
-    left = worst_first[spent > problem.limit]
-    kept = np.zeros(len(each), dtype=np.bool_)
-    kept[left] = True
-    reached = model.reached(select(counts, kept))
-    if not np.isfinite(reached):
+    kept = np.ones(len(counts.sizes), dtype=np.bool_)
+    for other in problem.models:
+        if other is not model:
+            kept &= other.satisfied(counts)
+    spare = problem.limit - int(counts.sizes[~kept].sum())
+    if spare < 0:
         return ""
-    return f"demand no more of {_title(model)} than {reached:.6g}"
+    chosen = np.flatnonzero(kept)
+    each = np.array([model.reached(_alone(counts, int(c))) for c in chosen])
+    worst_first = chosen[np.argsort(each if model.higher_is_safer else -each, kind="stable")]
+    kept[worst_first[np.cumsum(counts.sizes[worst_first]) <= spare]] = False
+    if not kept.any():
+        return ""
+    reached = model.reached(select(counts, kept))
+    if not np.isfinite(reached) or (model.higher_is_safer and reached <= 1):
+        return ""
+    side = "below" if model.higher_is_safer else "above"
+    return f"weaken {_title(model)} to {_safe_side(reached, model.higher_is_safer):.6g} or {side}"
+
+
+def _alone(counts: Counts, number: int) -> Counts:
+    """One class."""
+    histograms = {}
+    for name, each in counts.histograms.items():
+        start, end = each.starts[number : number + 2]
+        histograms[name] = Histogram(
+            np.array([0, end - start]),
+            each.values[start:end],
+            each.counts[start:end],
+            each.reference,
+        )
+    return Counts(counts.sizes[number : number + 1], histograms)
+
+
+def _safe_side(value: float, higher_is_safer: bool) -> float:
+    """The value to six digits, never as strong as the value itself unless that is a whole number.
+
+    Some demands hold only for more than what is reached, and a rounded number must hold too.
+    """
+    if value == 0 or (higher_is_safer and value == int(value)):
+        return value
+    step = 10.0 ** (math.floor(math.log10(abs(value))) - 5)
+    return (math.floor(value / step) + (0 if higher_is_safer else 1)) * step
 
 
 def _labels(problem: Problem, partition: Partition, number: int) -> list[str]:
@@ -83,10 +127,17 @@ def _labels(problem: Problem, partition: Partition, number: int) -> list[str]:
     return [
         attribute.labels(level)[int(attribute.groups[level][codes[row]])].as_py() or "missing"
         for attribute, codes, level in zip(
-            problem.table.attributes, problem.table.codes, problem.lattice.top, strict=True
+            problem.table.attributes,
+            problem.table.codes,
+            problem.lattice.top,
+            strict=True,
         )
     ]
 
 
 def _title(model: PrivacyModel) -> str:
     return f"{model.name} of {model.attribute}" if model.attribute else model.name
+
+
+def _plural(number: int, singular: str, plural: str = "") -> str:
+    return singular if number == 1 else plural or f"{singular}s"

@@ -91,11 +91,11 @@ def fails(tables, scratch, at, cells):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, error_model="numpy", cache=True)
-def tally(tables, rows, scratch, first, at_class, tuples, classes, j, level):  # type: ignore[no-untyped-def]
+def tally(tables, rows, scratch, first, at_class, tuples, classes, j, level, keep):  # type: ignore[no-untyped-def]
     """Records and masks of each cell (class, group of attribute `j` at `level`).
 
-    The tuples are those from `first` on, their classes those from `at_class` on. The cell of each
-    tuple stays in `scratch.cell`.
+    The tuples are those from `first` on, their classes those from `at_class` on. With `keep` the
+    cell of each tuple stays in `scratch.cell`.
     """
     group, width = tables.group[j, level], uint32(tables.groups[j, level])
     column = rows.codes[j, first : first + tuples]
@@ -105,10 +105,14 @@ def tally(tables, rows, scratch, first, at_class, tuples, classes, j, level):  #
     cells = (classes + 1) * tables.groups[j, level]
     for at in range(cells):
         counts[at] = 0
-    for t in range(tuples):
-        at = uint32(class_of[t] * width + group[column[t]])
-        cell[t] = at
-        counts[at] += weights[t]
+    if keep:
+        for t in range(tuples):
+            at = uint32(class_of[t] * width + group[column[t]])
+            cell[t] = at
+            counts[at] += weights[t]
+    else:
+        for t in range(tuples):
+            counts[uint32(class_of[t] * width + group[column[t]])] += weights[t]
     for s in range(len(tables.least_values)):
         held = scratch.masks[s * cells : (s + 1) * cells]
         mask = rows.masks[s, first : first + tuples]
@@ -159,7 +163,8 @@ def look_below(  # type: ignore[no-untyped-def]
     nothing, no level above it does.
     """
     level = lo[j]
-    tally(tables, rows, scratch, first, at_class, tuples, classes, j, level)
+    keep = len(tables.least_values) > 0
+    tally(tables, rows, scratch, first, at_class, tuples, classes, j, level, keep)
     while level < hi[j]:
         groups = tables.groups[j, level]
         cells = (classes + 1) * groups
@@ -213,7 +218,7 @@ def split(  # type: ignore[no-untyped-def]
     more than `budget` the split is left undone.
     """
     level = hi[j]
-    tally(tables, rows, scratch, first, at_class, tuples, classes, j, level)
+    tally(tables, rows, scratch, first, at_class, tuples, classes, j, level, True)
     groups, attributes = tables.groups[j, level], len(hi)
     cells = (classes + 1) * groups
     new, removed = 0, 0
@@ -243,13 +248,30 @@ def split(  # type: ignore[no-untyped-def]
         becomes[t] = number[cell[t]]
         cell[lost] = uint32(t)
         lost += (becomes[t] == uint32(new)) & (was[t] != gone)
-    for n in range(lost):
-        t = first + scratch.cell[n]
-        for i in range(attributes):
-            code = rows.codes[i, t]
-            for l in range(lo[i], hi[i] + 1):
-                paid[i, l] += rows.weights[t] * tables.extra[i, l, tables.group[i, l, code]]
+    _pay(tables, rows, scratch, first, lost, lo, hi, paid)
     return new, removed
+
+
+@njit(nogil=True, error_model="numpy", cache=True)
+def _pay(tables, rows, scratch, first, lost, lo, hi, paid):  # type: ignore[no-untyped-def]
+    """Add what the lost tuples listed in `scratch.cell` cost each attribute at each level left.
+
+    They are counted by their group at `lo` first, which decides their groups above it.
+    """
+    counts, cell = scratch.counts, scratch.cell
+    weights = rows.weights[first:]
+    for i in range(len(lo)):
+        group, column = tables.group[i, lo[i]], rows.codes[i, first:]
+        for g in range(tables.groups[i, lo[i]]):
+            counts[g] = 0
+        for n in range(lost):
+            counts[group[column[cell[n]]]] += weights[cell[n]]
+        for g in range(tables.groups[i, lo[i]]):
+            if counts[g] > 0:
+                code = tables.member[i, lo[i], g]
+                for level in range(lo[i], hi[i] + 1):
+                    above = tables.group[i, level, code]
+                    paid[i, level] += counts[g] * tables.extra[i, level, above]
 
 
 @njit(nogil=True, error_model="numpy", cache=True)

@@ -13,7 +13,7 @@ from shoal.search.kernels import Rows, Scratch
 if TYPE_CHECKING:
     from shoal.search.layout import Prepared
 
-COMPRESS_AT = 64.0
+COMPRESS_AT = 4096.0
 """Compress when so many times fewer combinations of groups can be told apart than before."""
 
 
@@ -21,7 +21,7 @@ def rows_of(prepared: Prepared) -> Rows:
     """The tuples, with room for all stretches of a way down.
 
     On it classes are split once by each attribute and then as often as `hi` falls, and each
-    compression leaves 64 times fewer combinations of groups.
+    compression leaves 4096 times fewer combinations of groups.
     """
     attributes, tuples = prepared.codes.shape
     combinations = float(np.log(prepared.tables.groups[:, 0]).sum())

@@ -1,0 +1,55 @@
+"""What is said where nothing can be released."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import shoal
+
+ROWS = [("a", "x")] * 4 + [("a", "y")] + [("b", "x")] * 2 + [("b", "y")] * 3 + [("c", "x")]
+FRAME = pa.table({"q": [q for q, _ in ROWS], "s": [s for _, s in ROWS]})
+
+
+def refused(k: int = 2, suppression: int = 0, **demands: Any) -> shoal.Infeasible:
+    sensitive = {"s": {"role": "sensitive", **demands}} if demands else {}
+    with pytest.raises(shoal.Infeasible) as caught:
+        run(k, suppression, sensitive)
+    return caught.value
+
+
+def run(k: int, suppression: int, sensitive: dict[str, Any]) -> None:
+    shoal.anonymize(
+        FRAME,
+        {"q": {"hierarchy": "suppress", "limit": 0}},
+        k=k,
+        suppression=suppression,
+        attributes=sensitive or {"s": "keep"},
+    )
+
+
+def test_a_demand_that_is_named_is_feasible_and_a_little_more_is_not() -> None:
+    said = refused(suppression=1, closeness=0.1).hint
+    assert "weaken t-closeness of s to 0.236364 or above" in said
+    run(2, 1, {"s": {"role": "sensitive", "closeness": 0.236364}})
+    refused(suppression=1, closeness=0.236363)
+
+
+def test_only_demands_whose_weakening_alone_helps_are_named() -> None:
+    said = refused(k=6, suppression=1, diversity={"distinct": 2}).hint
+    assert "weaken k-anonymity to 5 or below" in said
+    assert "distinct-diversity" not in said
+
+
+def test_no_crowd_at_all_is_not_offered_as_a_demand() -> None:
+    said = refused(k=2).hint
+    assert "k-anonymity" not in said
+    assert "raise the limits of q; allow 1 suppressed record" in said
+
+
+def test_many_classes_are_explained_without_comparing_each_with_each() -> None:
+    frame = pa.table({"q": [f"{i:06}" for i in range(30_000)]})
+    with pytest.raises(shoal.Infeasible, match=r"refuses 30,000 of 30,000 classes"):
+        shoal.anonymize(frame, {"q": {"hierarchy": {"mask": 3}, "limit": 0}}, k=2)
