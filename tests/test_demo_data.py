@@ -142,6 +142,11 @@ def test_the_demo_leaves_a_safe_release_with_no_attribute_lost(
     assert left == {DATA, DEFINITION, "hierarchies", RELEASE, REPORT, RESULT}
     result = json.loads((tmp_path / "demo" / RESULT).read_text(encoding="utf-8"))
     assert (result["status"], result["verified"]) == ("optimal", True)
-    heights = {"birth": 4, "sex": 1, "zip": 4, "country": 3, "occupation": 2, "children": 3}
+    heights = {"birth": 4, "sex": 1, "zip": 4, "country": 3, "occupation": 2}
+    assert result["levels"].keys() == heights.keys()
     assert all(result["levels"][name] < height for name, height in heights.items())
+    assert [demand["model"] for demand in result["privacy"]] == [
+        "k-anonymity",
+        "distinct-diversity",
+    ]
     assert f"shoal run {DEFINITION} --k 20" in capsys.readouterr().out

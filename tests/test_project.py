@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -91,3 +92,24 @@ def test_the_package_says_that_it_is_typed() -> None:
 def test_no_test_file_name_stands_twice() -> None:
     names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
     assert sorted(names) == sorted(set(names))
+
+
+def hints() -> list[str]:
+    """What the source says in every `hint=`, with `_` for what is filled in."""
+    found = []
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "hint":
+                parts = [
+                    part.value if isinstance(part, ast.Constant) else "_"
+                    for part in ast.walk(node.value)
+                    if isinstance(part, ast.Constant | ast.FormattedValue)
+                ]
+                found.append("".join(str(part) for part in parts))
+    return [hint for hint in found if hint]
+
+
+def test_every_hint_begins_in_lower_case_and_ends_without_a_full_stop() -> None:
+    found = hints()
+    assert len(found) > 50
+    assert [hint for hint in found if hint[0].isupper() or hint.endswith(".")] == []

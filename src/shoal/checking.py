@@ -26,10 +26,10 @@ Match: TypeAlias = Literal["basic", "extended", "maybe", "right-maybe", "all"]
 
 def check(
     data: Any,
-    quasi_identifiers: Sequence[str],
+    quasi_identifiers: str | Sequence[str],
     *,
-    sensitive: Sequence[str] = (),
-    missing_values: Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
+    missing_values: str | Sequence[str] = (),
     match: Match = "extended",
     hierarchies: Mapping[str, Any] | None = None,
     missing_sensitive: Literal["none", "value"] = "none",
@@ -42,8 +42,9 @@ def check(
     ones. `match` says what a missing quasi-identifier matches; with `all` the table is judged by
     every relation side by side, and with `k` the records below it are counted. `hierarchies` are
     files or trees of sensitive attributes, for hierarchical distance. A missing sensitive value is
-    no value, or one more.
+    no value, or one more. A single name may stand for a list of one.
     """
+    quasi_identifiers, sensitive = _listed(quasi_identifiers), _listed(sensitive)
     path = isinstance(data, str | Path)
     names = (*quasi_identifiers, *sensitive)
     source = open_files(FileOptions(str(data)), names) if path else open_frame(data)
@@ -51,13 +52,17 @@ def check(
         return measure(
             source,
             quasi_identifiers,
-            missing_values,
+            _listed(missing_values),
             sensitive=sensitive,
             match=match,
             hierarchies=read_trees(hierarchies or {}, sensitive),
             missing_as_value=missing_sensitive == "value",
             k=k,
         )
+
+
+def _listed(names: str | Sequence[str]) -> Sequence[str]:
+    return [names] if isinstance(names, str) else names
 
 
 def verify(

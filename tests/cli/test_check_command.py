@@ -173,3 +173,11 @@ def test_all_matches_stand_side_by_side_with_the_attack_each_does_not_withstand(
         "right-maybe": 1,
     }
     assert check(patients, "--qi", "zip", "--missing", "maybe", "--k", "3").exit_code == 0
+
+
+def test_a_file_in_another_encoding_is_read_as_told(data: Path) -> None:
+    data.write_bytes("größe\nä\nä\n".encode("latin-1"))
+    failed = check(data, "--qi", "größe").exception
+    assert isinstance(failed, UserError)
+    assert "--encoding latin-1" in failed.hint
+    assert measured(data, "--qi", "größe", "--encoding", "latin-1")["k"] == 2

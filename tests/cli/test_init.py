@@ -99,3 +99,19 @@ def test_a_table_without_records_is_refused(folder: Path) -> None:
 def test_a_missing_file_is_refused_with_a_near_miss(folder: Path) -> None:
     with pytest.raises(BadData, match=r"patients\.csv"):
         run("patient.csv")
+
+
+def test_how_the_data_is_read_stands_in_the_definition(folder: Path) -> None:
+    (folder / "old.csv").write_bytes(
+        "straße|sex\n".encode("latin-1") + "größe|m\n".encode("latin-1")
+    )
+    run("old.csv", "--encoding", "latin-1", "--delimiter", "|")
+    definition = read("old.yaml")
+    assert (definition.source.encoding, definition.source.delimiter) == ("latin-1", "|")
+    assert set(definition.attributes) == {"straße", "sex"}
+
+
+def test_one_value_is_not_called_values(folder: Path) -> None:
+    (folder / "same.csv").write_text("sex,land\nm,x\nf,x\n")
+    run("same.csv")
+    assert "# 1 distinct value, 0 missing." in (folder / "same.yaml").read_text()

@@ -60,8 +60,11 @@ def test_a_name_that_two_distributions_bring_is_shown_as_a_problem(
         assert "2 distributions" in rows["iyengar", distribution]["problem"]
 
 
-def test_people_see_a_table() -> None:
+def test_people_see_the_parts_of_each_distribution_under_its_name() -> None:
     done = CliRunner().invoke(app, ["plugins"], env={"COLUMNS": "160"})
     assert done.exit_code == 0
-    line = next(line for line in done.output.splitlines() if "simpson-diversity" in line)
-    assert "shoal-example-plugin 0.1.0" in line
+    ours, _, others = done.output.partition("From shoal-example-plugin 0.1.0\n")
+    assert ours.startswith(f"From shoal {version('shoal')}\n")
+    assert "k-anonymity" in ours
+    assert "simpson-diversity" not in ours
+    assert "simpson-diversity" in others

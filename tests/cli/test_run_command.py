@@ -144,9 +144,8 @@ def test_a_demand_that_cannot_be_met_ends_with_3_and_keeps_the_old_output(folder
 
 
 def test_a_time_limit_leaves_a_safe_release_with_its_true_gap(folder: Path) -> None:
-    ended = shoal(
-        "run", "patients.yaml", "--time-limit", "0.000001s", "--json", "r.json", folder=folder
-    )
+    short = ("--strategy", "exhaustive", "--time-limit", "0.000001s")
+    ended = shoal("run", "patients.yaml", *short, "--json", "r.json", folder=folder)
     result = json.loads((folder / "r.json").read_text(encoding="utf-8"))
     assert ended.returncode == 0
     assert result["status"] == "feasible"
@@ -185,7 +184,10 @@ def long_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-HARD = ("run", "patients.yaml", "--k", "5000", "--suppression", "0", "--json", "result.json")
+HARD = (
+    *("run", "patients.yaml", "--k", "5000", "--suppression", "0"),
+    *("--strategy", "exhaustive", "--json", "result.json"),
+)
 
 
 def interrupt(folder: Path, *options: str, number: int) -> tuple[int, str]:

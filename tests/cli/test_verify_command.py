@@ -106,6 +106,19 @@ def test_the_levels_and_records_of_a_result_are_held_against_the_release(folder:
     assert not findings(folder, *result)["suppression"]["holds"]
 
 
+def test_a_release_of_other_numbers_than_the_result_states_is_refused(folder: Path) -> None:
+    result = ("--result", str(folder / "result.json"))
+    numbers = '"suppressed": 1, "classes": 2, "smallest_class": 2, "removed"'
+    change(folder / "result.json", '"removed"', numbers)
+    assert findings(folder, *result)["numbers"]["holds"]
+    with (folder / "release.csv").open("a", encoding="utf-8") as file:
+        file.write('"[30,40)",12*,4\n')
+    seen = findings(folder, *result)
+    assert seen["suppression"]["holds"]
+    assert seen["numbers"]["saw"] == "records 5, but 4 stated"
+    assert verify(folder, *result).exit_code == 4
+
+
 def test_a_source_that_changed_since_the_result_is_left_aside(folder: Path) -> None:
     change(folder / "result.json", '"removed"', '"input_sha256": "0", "removed"')
     (folder / "people.csv").write_text("name,age,zip,pay\nx,1,1,1\n", encoding="utf-8")

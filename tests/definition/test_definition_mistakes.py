@@ -112,11 +112,6 @@ def test_a_wrong_key_is_named_with_its_remedy(
         ("sensitive", "", "nothing is demanded of it"),
         ({"role": "sensitive", "diversity": {}}, ".diversity", "names no kind"),
         (
-            {"role": "sensitive", "diversity": {"distinct": 2, "entropy": 2}},
-            ".diversity",
-            "several kinds: distinct, entropy",
-        ),
-        (
             {"role": "sensitive", "diversity": {"recursive": {"c": 1, "k": 2, "l": 2}}},
             ".diversity.recursive.k",
             "possible here: 'c', 'l'",
@@ -284,6 +279,32 @@ def test_a_broken_attribute_does_not_make_the_quasi_identifiers_vanish() -> None
     assert mistake.key == "attributes.a.limit"
 
 
+def test_a_mistake_hides_no_other_in_the_same_part() -> None:
+    search = {"time limit": "soon", "strategy": "boxx"}
+    attribute = {**QI, "hierarchy": {"mask": 3}, "limit": 9, "prioritty": 1}
+    found = found_in({**SOUND, "search": search, "attributes": {"q": attribute}})
+    assert {mistake.key for mistake in found} == {
+        "search.time limit",
+        "search.strategy",
+        "attributes.q.prioritty",
+        "attributes.q.limit",
+    }
+
+
+def test_no_quasi_identifier_is_seen_beside_a_broken_sensitive_attribute() -> None:
+    sensitive = {"role": "sensitive", "diversity": {"distinct": 1}}
+    found = found_in({**SOUND, "attributes": {"a": sensitive, "b": "keep"}})
+    assert {m.key for m in found} == {"attributes", "attributes.a.diversity.distinct"}
+
+
+def test_a_broken_key_makes_no_sound_one_look_wrong() -> None:
+    hierarchical = {"t": 0.2, "distance": "hierarchical"}
+    sensitive = {"role": "sensitive", "closeness": hierarchical, "hierarchy": "suppres"}
+    assert in_attribute(sensitive).key == "attributes.a.hierarchy"
+    weightless = {"a": {**QI, "priority": -1}, "b": {**QI, "priority": 0}}
+    assert only({**SOUND, "attributes": weightless}).key == "attributes.a.priority"
+
+
 def test_keys_that_are_no_text_are_mistakes() -> None:
     keys: dict[object, object] = {1: 2}
     keys.update(SOUND)
@@ -319,7 +340,7 @@ def test_attributes_that_the_source_lacks_are_mistakes_with_near_misses() -> Non
         against_columns(definition, ["zipcode", "sex"], "x.csv")
     first, second = caught.value.mistakes
     assert first.key == "attributes.zip"
-    assert "no column 'zip' in x.csv; did you mean 'zipcode'?" in first.what
+    assert str(first) == "attributes.zip: no column 'zip' in x.csv; did you mean 'zipcode'?"
     assert "'zipcode' of x.csv has no role" in second.what
     assert "`others: drop`" in second.remedy
 

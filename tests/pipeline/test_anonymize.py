@@ -102,6 +102,7 @@ def test_none_nan_and_nat_are_missing_and_match_each_other() -> None:
     released = shoal.anonymize(frame, list(frame), k=2, suppression=0)
     assert released.isna().sum().to_dict() == {"number": 2, "text": 2, "time": 4}
     assert shoal.check(frame, list(frame)).k == 2
+    assert shoal.check(frame, next(iter(frame))) == shoal.check(frame, list(frame)[:1])
 
 
 def test_quasi_identifiers_may_be_numbers_dates_and_categories() -> None:

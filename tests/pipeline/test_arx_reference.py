@@ -1,4 +1,8 @@
-"""The optimum on real tables equals what ARX reports, where the shared tables are at hand."""
+"""The optimum on real tables equals what ARX reports.
+
+The tables are not part of the repository. Where they are not at hand there is nothing to compare:
+then no test is collected, and `scripts/test` says so.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ import pytest
 import shoal
 
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
-
+REFERENCE = DATA / "arx_reference.csv"
 
 DEMANDS: dict[str, dict[str, Any]] = {
     "distinct 5-diversity": {"diversity": {"distinct": 5}},
@@ -24,11 +28,8 @@ DEMANDS: dict[str, dict[str, Any]] = {
 
 
 def reference() -> list[dict[str, str]]:
-    """The rows of ARX for Adult; none where the tables are not at hand."""
-    path = DATA / "arx_reference.csv"
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
+    """The rows of ARX for Adult."""
+    with REFERENCE.open(encoding="utf-8", newline="") as file:
         return [row for row in csv.DictReader(file) if row["dataset"] == "adult"]
 
 
@@ -58,14 +59,16 @@ def definition(row: dict[str, str], output: Path) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    "row", reference(), ids=lambda row: f"{row['quasi_identifiers']} {row['privacy'][20:]}"
-)
-def test_the_optimum_is_that_of_arx(row: dict[str, str], tmp_path: Path) -> None:
-    result = shoal.run(definition(row, tmp_path / "release.csv"))
-    assert result.status == "optimal"
-    assert result.loss == pytest.approx(float(row["loss"]), abs=1e-9)
-    assert list(result.levels.values()) == json.loads(row["levels"])
-    assert result.suppressed == int(row["suppressed"])
-    assert result.lattice == int(row["lattice"])
-    assert result.verified
+if REFERENCE.exists():
+
+    @pytest.mark.parametrize(
+        "row", reference(), ids=lambda row: f"{row['quasi_identifiers']} {row['privacy'][20:]}"
+    )
+    def test_the_optimum_is_that_of_arx(row: dict[str, str], tmp_path: Path) -> None:
+        result = shoal.run(definition(row, tmp_path / "release.csv"))
+        assert result.status == "optimal"
+        assert result.loss == pytest.approx(float(row["loss"]), abs=1e-9)
+        assert list(result.levels.values()) == json.loads(row["levels"])
+        assert result.suppressed == int(row["suppressed"])
+        assert result.lattice == int(row["lattice"])
+        assert result.verified

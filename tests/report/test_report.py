@@ -150,3 +150,14 @@ def test_the_json_has_every_field_that_scripts_rely_on(result: Result) -> None:
     }
     assert fields["seconds"].keys() >= {"read", "search", "release", "verify", "total"}
     assert fields["gap"] is None
+
+
+def test_demands_are_told_attribute_by_attribute() -> None:
+    frame = pd.DataFrame({"q": list("aabb"), "s": list("xyxy"), "t": list("xyxy")})
+    both = {"role": "sensitive", "diversity": {"distinct": 2, "entropy": 1.5}, "alpha": 0.5}
+    alone = {"role": "sensitive", "closeness": 0.5}
+    _, told = shoal.anonymize(frame, "q", k=2, attributes={"s": both, "t": alone}, with_result=True)
+    assert (
+        "k >= 2; s: distinct l >= 2, entropy l >= 1.5, alpha <= 0.5; "
+        "t: t <= 0.5 (equal distance); the smallest of 2 classes"
+    ) in safety(told)

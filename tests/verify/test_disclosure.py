@@ -69,7 +69,7 @@ def anon(text: str) -> Measure:
 def test_in_anons_table_1_everybody_stands_alone() -> None:
     found = anon(ANON_TABLE_1)
     assert (found.k, found.unique_records) == (1, 12)
-    assert any(attack.startswith("uniqueness: 12 (100.0%)") for attack in found.attacks)
+    assert any(attack.startswith("uniqueness: 12 records (100.0%)") for attack in found.attacks)
 
 
 def test_anons_left_table_is_4_anonymous_and_open_to_the_homogeneity_attack() -> None:
@@ -78,7 +78,7 @@ def test_anons_left_table_is_4_anonymous_and_open_to_the_homogeneity_attack() ->
     assert (found.k, condition.distinct_l) == (4, 1)
     assert (condition.homogeneous_classes, condition.homogeneous_records) == (1, 4)
     (attack,) = found.attacks
-    assert attack.startswith("homogeneity of Condition: 1 classes with 4")
+    assert attack.startswith("homogeneity of Condition: 1 class with one value only, 4 records")
     assert "{ZIP='130**', Age='3*', Sex='*'} with 4" in attack
     assert condition.recursive_c is None
     assert condition.alpha == 1
@@ -184,6 +184,13 @@ def test_hierarchical_distance_is_measured_by_a_tree_or_a_file(tmp_path: Path) -
         found = shoal.check(TOWNS, ["q"], sensitive=["town"], hierarchies={"town": given_tree})
         assert found.sensitive[0].t_hierarchical == pytest.approx(0.25)
     assert shoal.check(TOWNS, ["q"], sensitive=["town"]).sensitive[0].t_hierarchical is None
+
+
+def test_values_that_a_hierarchy_lacks_are_named_with_their_counts() -> None:
+    with pytest.raises(BadHierarchy) as caught:
+        shoal.check(TOWNS, "q", sensitive="town", hierarchies={"town": {"tree": {"any": ["x"]}}})
+    named = "'ayr' (2 records), 'bern' (1 record), 'cadiz' (1 record)"
+    assert caught.value.what == f"town: 3 of 3 values are not in the hierarchy: {named}"
 
 
 def test_a_hierarchy_that_cannot_be_used_is_refused(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_measure_reads_as_text() -> None:
     text = str(sample())
     assert text.startswith("rows: 1-anonymous\n")
     assert "unique records: 1 (25.0%)" in text
-    assert "classes of 3-4: 1 (3 (75.0%) records)" in text
+    assert "classes of 3-4: 1, 3 records (75.0%)" in text
     assert "classes of 100+: 0" in text
 
 

@@ -23,7 +23,7 @@ app = typer.Typer(
 )
 app.command("run", short_help="Release what a definition says, verified.")(run.run)
 app.command("verify", short_help="Say whether a written release is safe.")(verify.verify)
-app.command("check", short_help="Measure the k of any file, without a definition.")(check.check)
+app.command("check", short_help="Measure any file, without a definition.")(check.check)
 app.command("init", short_help="Write a definition to start from.")(init.init)
 app.add_typer(hierarchy.app, name="hierarchy", short_help="Show, make and check hierarchies.")
 app.command("plugins", short_help="List the privacy models and losses.")(plugins.plugins)

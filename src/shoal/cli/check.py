@@ -105,6 +105,9 @@ def check(
         float | None, typer.Option(min=0, help="Fail from this disclosure on.")
     ] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates cells of a CSV.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="That of a CSV, such as latin-1; UTF-8 by default.")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the measure as JSON on standard output.")
     ] = False,
@@ -119,7 +122,8 @@ def check(
 
     given = {"l": l, "entropy-l": entropy_l, "t": t, "alpha": alpha, "beta": beta, "delta": delta}
     demanded = {name: float(value) for name, value in given.items() if value is not None}
-    with closing(open_files(FileOptions(path=data, delimiter=delimiter))) as source:
+    how = FileOptions(path=data, delimiter=delimiter, encoding=encoding)
+    with closing(open_files(how)) as source:
         columns = [column.name for column in source.columns()]
         attributes = names_in(sensitive, columns, "--sensitive") if sensitive else []
         if demanded and not attributes:
@@ -210,6 +214,7 @@ def _print_text(found: Measure, k: int | None, failures: list[str]) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
+    whole_lines = not console.is_terminal
     answer = f"{found.name}: k = {found.k}"
     if k is not None:
         answer += f", {k} demanded: {'reached' if reaches(found, k) else 'not reached'}"
@@ -219,7 +224,7 @@ def _print_text(found: Measure, k: int | None, failures: list[str]) -> None:
         console.print(Text(f"{failure}: not reached", style="bold red"), soft_wrap=True)
     _table(console, (), found.facts())
     sizes = [(b.label, f"{b.classes:,}", f"{b.records:,}") for b in found.class_sizes]
-    _table(console, ("class size", "classes", "records"), sizes, justify="right")
+    _table(console, ("class size", "classes", "records"), sizes, right=(0, 1, 2))
     if len(found.matches) > 1:
         _matches(console, found, k)
     for each in found.sensitive:
@@ -228,7 +233,7 @@ def _print_text(found: Measure, k: int | None, failures: list[str]) -> None:
         console.print()
         console.print(Text("Attacks found", style="bold"))
     for attack in found.attacks:
-        console.print(Text(attack), soft_wrap=True)
+        console.print(Text(attack), soft_wrap=whole_lines)
 
 
 def _matches(console: Console, found: Measure, k: int | None) -> None:
@@ -240,23 +245,26 @@ def _matches(console: Console, found: Measure, k: int | None) -> None:
         below = () if k is None else (f"{each.records_below:,}",)
         rows.append((each.match, f"{each.k:,}", f"{each.unique_records:,}", *below))
     heading = ("match", "k", "unique records", *(() if k is None else (f"records below {k}",)))
-    _table(console, heading, rows)
+    _table(console, heading, rows, right=(1, 2, 3))
+    console.print()
     for each in found.matches:
-        console.print(Text(f"{each.match} match {each.attack}"), soft_wrap=True)
+        said = Text(f"{each.match} match {each.attack}")
+        console.print(said, soft_wrap=not console.is_terminal)
 
 
 def _table(
     console: Console,
     heading: tuple[str, ...],
     rows: list[Any],
-    justify: Any = "left",
+    right: tuple[int, ...] = (),
 ) -> None:
+    """A table without lines; `right` are the columns of numbers."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold", show_header=bool(heading))
-    for text in heading:
-        table.add_column(Text(text), justify=justify)
+    for place, text in enumerate(heading):
+        table.add_column(Text(text), justify="right" if place in right else "left")
     for row in rows:
         table.add_row(*map(Text, row))
     console.print()

@@ -66,7 +66,11 @@ def show_next_steps(folder: Path) -> None:
         ),
         ("judge again", f"shoal verify {RELEASE} --definition {DEFINITION} --result {RESULT}"),
         ("measure the original", f"shoal check {DATA} --qi birth,sex,zip"),
+        (
+            "what the release tells",
+            f"shoal check {RELEASE} --qi birth,sex,zip --sensitive diagnosis",
+        ),
         ("look at a hierarchy", f"shoal hierarchy show {DEFINITION} zip"),
         ("a definition of your own", f"shoal init {DATA} -o own.yaml"),
     ):
-        console.print(f"  {command}  [dim]# {what}[/dim]")
+        console.print(f"  [dim]# {what}[/dim]\n  {command}")

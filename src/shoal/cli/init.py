@@ -14,13 +14,14 @@ from shoal.errors import BadData, BadOutput
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shoal.engines.base import Source
+    from shoal.engines.base import FileOptions, Source
 
 EXAMPLES = """
 \b
 Examples:
   shoal init patients.csv
   shoal init "parts/*.parquet" -o parts.yaml --k 10
+  shoal init old.csv --encoding latin-1 --delimiter ";"
 
 Look at every role before you run the definition: names and counts cannot tell what others know.
 """
@@ -35,24 +36,31 @@ def init(
         ),
     ] = None,
     k: Annotated[int, typer.Option("--k", min=2, help="The demand to write.")] = 5,
+    delimiter: Annotated[str | None, typer.Option(help="What separates cells of a CSV.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="That of a CSV, such as latin-1; UTF-8 by default.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the definition.")] = False,
 ) -> None:
     """Write a commented definition with proposed roles and hierarchies to start from."""
+    from shoal.engines.base import FileOptions
+
     path = output or _named_after(data)
     if path.exists() and not force:
         raise BadOutput(
             f"{path} exists already",
             code="file-exists",
-            hint="Give another name with --output, or --force to overwrite it.",
+            hint="give another name with --output, or --force to overwrite it",
         )
-    text = definition_for(data, path.parent, k)
+    how = FileOptions(data, delimiter=delimiter, encoding=encoding)
+    text = definition_for(how, path.parent, k)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadOutput(
             f"{path} cannot be written ({error.strerror})",
             code="cannot-write",
-            hint="Give a folder that exists and may be written to.",
+            hint="give a folder that exists and may be written to",
         ) from None
     typer.echo(f"Wrote {path}. Look at every role in it, then: shoal run {path}")
 
@@ -60,20 +68,27 @@ def init(
 init.__doc__ = f"{init.__doc__}\n{EXAMPLES}"
 
 
-def definition_for(data: str, folder: Path, k: int) -> str:
-    """The text of a definition, to stand in the folder, that reads the data."""
+def definition_for(options: FileOptions, folder: Path, k: int) -> str:
+    """The text of a definition, to stand in the folder, that reads the data in the same way."""
     from shoal.definition.draft import Draft, guess_all, missing_tokens, profile, write_draft
     from shoal.encode.propose import propose
-    from shoal.engines.base import FileOptions
     from shoal.engines.files import open_files
     from shoal.verify.judges import JUDGES
 
-    with open_files(FileOptions(data)) as source:
+    with open_files(options) as source:
         counts = dict(_counts(source))
     tokens = missing_tokens(counts)
     profiles = [profile(name, counted, tokens) for name, counted in counts.items()]
-    draft = Draft(os.path.relpath(data, folder), _release_of(data, folder), k, tokens)
+    draft = Draft(_source(options, folder), _release_of(options.path, folder), k, tokens)
     return write_draft(draft, guess_all(profiles, propose, "distinct-diversity" in JUDGES))
+
+
+def _source(options: FileOptions, folder: Path) -> str | dict[str, str]:
+    """The path from the folder; with what was stated, the long form."""
+    path = os.path.relpath(options.path, folder)
+    stated = {"delimiter": options.delimiter, "encoding": options.encoding}
+    given = {key: value for key, value in stated.items() if value is not None}
+    return {"path": path, **given} if given else path
 
 
 def _counts(source: Source) -> Iterator[tuple[str, dict[str | None, int]]]:
@@ -84,7 +99,7 @@ def _counts(source: Source) -> Iterator[tuple[str, dict[str | None, int]]]:
             raise BadData(
                 f"{source.name} has no records",
                 code="no-records",
-                hint="Roles and hierarchies are proposed from the values; give a table with some.",
+                hint="roles and hierarchies are proposed from the values; give a table with some",
             )
         values, numbers = counted.column(0).to_pylist(), counted.column(1).to_pylist()
         yield column.name, dict(zip(values, numbers, strict=True))

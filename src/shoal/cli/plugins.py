@@ -78,15 +78,25 @@ def _print_json(rows: list[Row]) -> None:
 
 
 def _print_table(rows: list[Row]) -> None:
+    """A table for each distribution that brought some."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("kind", "name", "what it is", "from"):
-        table.add_column(heading, overflow="fold")
-    for row in rows:
-        what = Text(row.problem, style="red") if row.problem else Text(row.summary)
-        origin = f"{row.distribution} {row.version}".rstrip()
-        table.add_row(Text(row.kind), Text(row.name), what, Text(origin))
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    for origin in dict.fromkeys(map(_origin, rows)):
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True, width=7)
+        table.add_column(no_wrap=True, min_width=max(len(row.name) for row in rows))
+        table.add_column()
+        for row in rows:
+            if _origin(row) == origin:
+                what = Text(row.problem, style="red") if row.problem else Text(row.summary)
+                table.add_row(Text(row.kind), Text(row.name), what)
+        console.print(Text(f"From {origin}", style="bold"))
+        console.print(table)
+        console.print()
+
+
+def _origin(row: Row) -> str:
+    return f"{row.distribution} {row.version}".rstrip()

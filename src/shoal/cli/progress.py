@@ -84,10 +84,10 @@ class Display:
 
 def standing(event: Progress) -> str:
     """Best loss, bound and gap, and how much was looked at."""
-    best = "none yet" if event.best is None else f"{event.best.loss:.6f}, gap {event.gap:.1%}"
+    best = "none yet" if event.best is None else f"{event.best.loss:.6f}"
+    gap = "" if event.best is None else f", gap {event.gap:.1%}"
     boxes = f", {count(event.boxes, 'box', 'boxes')}" if event.boxes else ""
     stopped = f", stopped: {event.reason}" if isinstance(event, Stopped) else ""
     return (
-        f"best {best}, bound {event.bound:.6f}, "
-        f"{count(event.checked, 'node')} checked{boxes}{stopped}"
+        f"best {best}, bound {event.bound:.6f}{gap}, {count(event.checked, 'node')}{boxes}{stopped}"
     )

@@ -13,7 +13,7 @@ from shoal.definition.check_hierarchy import heights, of_hierarchy
 from shoal.definition.demands import Demand, demands_on, loss_of
 from shoal.definition.model import Attribute, Csv, Definition, Diversity, Taxonomy
 from shoal.definition.scalars import nearest
-from shoal.errors import BadDefinition, MissingExtra, Mistake, did_you_mean, quoted
+from shoal.errors import BadDefinition, MissingExtra, Mistake, quoted
 from shoal.loss.base import CellLoss, ClassLoss
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ def against_columns(
     found = [
         Mistake(
             f"attributes.{name}",
-            f"no column {name!r} in {source_name}{did_you_mean(name, columns)}",
-            f"its columns are {quoted(columns)}",
+            f"no column {name!r} in {source_name}",
+            nearest(name, columns, f"its columns are {quoted(columns)}"),
         )
         for name in definition.attributes
         if name not in columns
@@ -250,7 +250,6 @@ def _of_loss(definition: Definition) -> Iterator[Mistake]:
 
 def _of_diversity(key: str, diversity: Diversity) -> Iterator[Mistake]:
     kinds = list(diversity.model_dump(exclude_none=True))
-    if len(kinds) != 1:
-        what = f"has several kinds: {', '.join(kinds)}" if kinds else "names no kind"
-        remedy = "write one of `distinct: 3`, `entropy: 3` and `recursive: {c: 4, l: 3}`"
-        yield Mistake(key, what, remedy)
+    if not kinds:
+        remedy = "write `distinct: 3`, `entropy: 3` or `recursive: {c: 4, l: 3}`"
+        yield Mistake(key, "names no kind", remedy)

@@ -80,7 +80,7 @@ class Guess:
 class Draft:
     """What the definition says besides its attributes, in the spelling of the file."""
 
-    source: str
+    source: str | Mapping[str, str]
     output: str
     k: int
     missing: tuple[str, ...]
@@ -233,7 +233,8 @@ def _lines(draft: Draft, guesses: Sequence[Guess]) -> Iterator[str]:
     yield "attributes:"
     for found in guesses:
         profile = found.profile
-        counts = f"{len(profile.values):,} distinct values, {profile.missing:,} missing."
+        values = "value" if len(profile.values) == 1 else "values"
+        counts = f"{len(profile.values):,} distinct {values}, {profile.missing:,} missing."
         for line in textwrap.wrap(f"{counts} {found.reason}", WIDTH - 4):
             yield f"  # {line}"
         yield from yaml_lines(profile.name, attribute_mapping(found.attribute), "  ")

@@ -21,7 +21,7 @@ class Recursive(Part):
 
 
 class Diversity(Part):
-    """How diverse the sensitive values of each class must be; exactly one kind."""
+    """How diverse the sensitive values of each class must be; one kind or several."""
 
     distinct: int | None = Field(default=None, ge=2)
     entropy: float | None = Field(default=None, gt=1)

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from shoal.definition import check
 from shoal.definition.check_hierarchy import near_files
 from shoal.definition.explain import explain, place_of
-from shoal.definition.model import Definition
+from shoal.definition.model import ROLES, Attribute, Definition
 from shoal.definition.parse import Parsed, Unreadable, parse_json, parse_yaml
 from shoal.definition.scalars import shown
 from shoal.errors import BadDefinition, Mistake
@@ -118,26 +118,72 @@ def _model_mistakes(error: ValidationError) -> list[Mistake]:
 def _mistakes_of_the_rest(
     data: Mapping[str, Any], folder: Path, error: ValidationError
 ) -> list[Mistake]:
-    """The cross-field mistakes of what is sound: no key or attribute with a mistake of its own.
+    """The cross-field mistakes of what is sound.
 
-    Every part is valid or not on its own, so what is left is valid; the two keys that must be there
-    get a stand-in that no check objects to. Whether the roles together make sense can only be said
-    when every attribute is sound.
+    A key with a mistake of its own is left out, and where the part that holds it is not valid
+    without it, that part. The two keys that must be there get a stand-in that no check objects to.
     """
-    broken = {place_of(details)[:2] for details in error.errors(include_url=False)}
-    keys = {place[0] for place in broken}
-    known = set(Definition.model_fields)
-    sound = {key: value for key, value in data.items() if key in known - keys}
-    attributes = data.get("attributes")
-    given = attributes if isinstance(attributes, Mapping) else {}
-    sound["attributes"] = {
-        name: value for name, value in given.items() if ("attributes", name) not in broken
-    }
-    rest = _validated({"source": "-", "k": "2", **sound}, folder)
+    broken = [place_of(details) for details in error.errors(include_url=False)]
+    try:
+        rest = _validated(_sound(data, broken, deep=True), folder)
+    except ValidationError:
+        rest = _validated(_sound(data, broken, deep=False), folder)
     found = check.of_release(rest)
     for name, attribute in rest.attributes.items():
         found += check.of_attribute(name, attribute)
-    return found if "attributes" in keys else found + check.of_roles(rest)
+    return found + check.of_roles(rest) if _roles_are_known(data, rest) else found
+
+
+def _sound(
+    data: Mapping[str, Any], broken: Sequence[tuple[str | int, ...]], *, deep: bool
+) -> dict[str, Any]:
+    """The data without its broken places: single keys of its parts, or these parts as a whole."""
+    known = set(Definition.model_fields)
+    sound = {key: value for key, value in data.items() if key in known}
+    given = data.get("attributes")
+    attributes = dict(given) if isinstance(given, Mapping) else {}
+    for place in broken:
+        if place[0] != "attributes":
+            _leave_out(sound, place[:2] if deep else place[:1])
+        elif len(place) > 1:
+            _leave_out(
+                attributes, place[1:3] if deep and _spares(place, attributes) else place[1:2]
+            )
+    return {"source": "-", "k": "2", **sound, "attributes": attributes}
+
+
+def _spares(place: tuple[str | int, ...], attributes: Mapping[Any, Any]) -> bool:
+    """Whether the attribute without this key raises no objection that it does not deserve.
+
+    Without its broken demand or priority it would seem to have none, and hierarchical distance
+    needs the hierarchy.
+    """
+    given = attributes.get(place[1])
+    if len(place) < 3 or not isinstance(given, Mapping):
+        return False
+    if place[2] == "hierarchy":
+        return given.get("role") == "quasi-identifier"
+    known = {field.alias or name for name, field in Attribute.model_fields.items()}
+    return place[2] == "limit" or place[2] not in known
+
+
+def _leave_out(parts: dict[Any, Any], place: Sequence[str | int]) -> None:
+    """Take a part away, or only a key of it."""
+    part = parts.get(place[0])
+    if len(place) > 1 and isinstance(part, Mapping):
+        parts[place[0]] = {key: value for key, value in part.items() if key != place[1]}
+    else:
+        parts.pop(place[0], None)
+
+
+def _roles_are_known(data: Mapping[str, Any], rest: Definition) -> bool:
+    """Whether every attribute that was left out says a role that is none of a quasi-identifier."""
+    given = data.get("attributes")
+    if not isinstance(given, Mapping):
+        return False
+    left_out = [value for name, value in given.items() if name not in rest.attributes]
+    said = [value.get("role") if isinstance(value, Mapping) else value for value in left_out]
+    return all(role in ROLES and role != "quasi-identifier" for role in said)
 
 
 def _with_lines(mistakes: Sequence[Mistake], lines: Mapping[str, int]) -> list[Mistake]:

@@ -48,11 +48,13 @@ attributes:
     hierarchy:
       tree:
 {tree}
-  children: {{role: quasi-identifier, hierarchy: {{intervals: [2, 4], top: 4}}}}
 
-  # The day of admission is left out, the rest is released as it is.
+  # Sensitive: what nobody may learn of a person. In every crowd there are three diagnoses or more.
+  diagnosis: {{role: sensitive, diversity: {{distinct: 3}}}}
+
+  # What nobody needs is left out, the rest is released as it is.
+  children: drop
   admitted: drop
-  diagnosis: keep
   ward: keep
   length_of_stay: keep
 """

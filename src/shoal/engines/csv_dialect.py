@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 SAMPLE = 1 << 17
 """How many bytes are looked at."""
 
+REPLACED = "\N{REPLACEMENT CHARACTER}"
+"""What stands in a sample for bytes that the encoding does not know."""
+
 _DELIMITERS = (",", ";", "\t", "|")
 _NUMBER_OR_DATE = re.compile(r"[-+]?[0-9][0-9.,:/eE+\-T ]*%?")
 
@@ -70,10 +73,12 @@ def sniff(path: Path, options: FileOptions, expect: Collection[str]) -> Dialect:
         raise BadData(
             f"{path} is empty",
             code="empty-file",
-            hint="See that it is the right file; a table needs a first row with column names.",
+            hint="see that it is the right file; a table needs a first row with column names",
         )
     header = options.header if options.header is not None else _has_header(rows, expect)
     names = rows[0] if header else [f"column{i + 1}" for i in range(len(rows[0]))]
+    if any(REPLACED in name for name in names) and REPLACED.encode() not in head:
+        raise not_decoded(path, encoding, 1)
     return Dialect(encoding, delimiter, quote, header, tuple(names))
 
 
@@ -88,7 +93,7 @@ def _encoding(path: Path, head: bytes, stated: str | None) -> str:
         raise BadData(
             f"no encoding is called {stated!r} ({path})",
             code="unknown-encoding",
-            hint="Common ones are utf-8, utf-16, latin-1 and windows-1252.",
+            hint="common ones are utf-8, utf-16, latin-1 and windows-1252",
         ) from None
     return "utf-8-sig" if name in ("utf-8", "ascii") else name
 
@@ -99,7 +104,8 @@ def not_decoded(path: Path, encoding: str, line: int) -> BadData:
     return BadData(
         f"{path}, line {line}: bytes that are not {shown}",
         code="bad-encoding",
-        hint=f"State the encoding: source: {{path: {path}, encoding: latin-1}}",
+        hint=f"state the encoding: source: {{path: {path}, encoding: latin-1}} in a definition, "
+        "--encoding latin-1 on the command line",
     )
 
 
@@ -116,7 +122,7 @@ def _single(what: str, character: str) -> str:
     raise BadData(
         f"the {what} {character!r} is not a single character",
         code=f"bad-{what}",
-        hint=f"Give one character, such as {what}: " + ("';'" if what == "delimiter" else "'\"'"),
+        hint=f"give one character, such as {what}: " + ("';'" if what == "delimiter" else "'\"'"),
     )
 
 

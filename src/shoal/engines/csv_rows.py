@@ -94,7 +94,7 @@ def _ragged(path: Path, line: int, found: int, width: int) -> BadData:
     return BadData(
         f"{path}, line {line}: {fields} where the table has {columns}",
         code="ragged-row",
-        hint="Mend the row, or state the delimiter and the quote:"
+        hint="mend the row, or state the delimiter and the quote:"
         f" source: {{path: {path}, delimiter: ';', quote: '\"'}}",
     )
 
@@ -109,7 +109,7 @@ def _not_parsed(path: Path, line: int, error: csv.Error) -> BadData:
     return BadData(
         f"{path}, line {line}: {what}",
         code="bad-quote",
-        hint=f"Mend the row; or, if quotes mean nothing here: source: {{path: {path}, quote: ''}}",
+        hint=f"mend the row; or, if quotes mean nothing here: source: {{path: {path}, quote: ''}}",
     )
 
 

@@ -134,22 +134,22 @@ def explained(error: duckdb.Error, name: str) -> UserError:
         return BadData(
             f"{name} has values now that it did not have when it was counted",
             code="source-changed",
-            hint="The source changed while it was read; run again when nobody writes to it.",
+            hint="the source changed while it was read; run again when nobody writes to it",
         )
     if "No space left" in message or "max_temp_directory_size" in message:
         return BadOutput(
             f"the disk is full ({name})",
             code="disk-full",
-            hint="Free some space, or set TMPDIR to a folder on a larger disk.",
+            hint="free some space, or set TMPDIR to a folder on a larger disk",
         )
     if isinstance(error, duckdb.OutOfMemoryException):
         return BadData(
             f"{name} needs more memory than DuckDB may use here",
             code="out-of-memory",
-            hint="Close other programs, or name fewer quasi-identifiers.",
+            hint="close other programs, or name fewer quasi-identifiers",
         )
     return BadData(
         f"{name} cannot be read ({type(error).__name__})",
         code="unreadable-data",
-        hint="See that the file is whole and of the format its ending says.",
+        hint="see that the file is whole and of the format its ending says",
     )

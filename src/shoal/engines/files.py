@@ -77,7 +77,7 @@ def matching(pattern: str) -> list[Path]:
         raise BadData(
             f"{pattern} is a folder, not a file",
             code="source-is-a-folder",
-            hint=f"Name a file in it, or several by a glob such as {Path(pattern) / '*.csv'}.",
+            hint=f"name a file in it, or several by a glob such as {Path(pattern) / '*.csv'}",
         )
     if exact.exists():
         found = [exact]
@@ -96,19 +96,19 @@ def _nothing_there(pattern: str, exact: Path) -> BadData:
         return BadData(
             f"no file matches {pattern}",
             code="no-files",
-            hint="See that the folder and the ending are right; ** looks in folders below too.",
+            hint="see that the folder and the ending are right; ** looks in folders below too",
         )
     if not exact.parent.is_dir():
         return BadData(
             f"no folder {exact.parent} (for {exact.name})",
             code="no-file",
-            hint="Relative paths are relative to the definition file.",
+            hint="see that the path is right; in a definition it is relative to that file",
         )
     neighbours = [path.name for path in exact.parent.iterdir() if path.is_file()]
     return BadData(
         f"no file {pattern}{did_you_mean(exact.name, neighbours)}",
         code="no-file",
-        hint="Relative paths are relative to the definition file.",
+        hint="see that the path is right; in a definition it is relative to that file",
     )
 
 
@@ -120,10 +120,10 @@ def _check_readable(path: Path) -> None:
         raise BadData(
             f"{path} cannot be read ({error.strerror})",
             code="file-not-readable",
-            hint="Change its permissions, or choose another file.",
+            hint="change its permissions, or choose another file",
         ) from None
     if empty:
-        raise BadData(f"{path} is empty", code="empty-file", hint="See that it is the right file.")
+        raise BadData(f"{path} is empty", code="empty-file", hint="see that it is the right file")
 
 
 def _format(path: Path, stated: str | None) -> tuple[str, str]:
@@ -135,7 +135,7 @@ def _format(path: Path, stated: str | None) -> tuple[str, str]:
         raise BadData(
             f"the ending of {path} says no format that can be read",
             code="unknown-format",
-            hint=f"Known endings are {quoted(FORMATS)}; or state it:"
+            hint=f"known endings are {quoted(FORMATS)}; or state it:"
             f" source: {{path: {path}, format: csv}}",
         )
     return kind, packing
@@ -156,7 +156,7 @@ def _part(
         raise BadData(
             f"{path} cannot be unpacked or read ({type(error).__name__})",
             code="unreadable-data",
-            hint="See that the file is whole and of the format its ending says.",
+            hint="see that the file is whole and of the format its ending says",
         ) from None
     check_names(part.names, str(path))
     return part
@@ -200,7 +200,7 @@ def _parquet(path: Path) -> Part:
         raise BadData(
             f"{path} is not a Parquet file",
             code="unreadable-data",
-            hint="See that the file is whole; or state its format:"
+            hint="see that the file is whole; or state its format:"
             f" source: {{path: {path}, format: csv}}",
         ) from None
     return Part(path, f"read_parquet({_path(path)})", names)
@@ -243,7 +243,7 @@ def _different(first: Part, other: Part) -> BadData:
     return BadData(
         f"{other.path} has other columns than {first.path}: it {' and '.join(faults)}",
         code="different-columns",
-        hint="Files of one source need the same columns, in any order; narrow the glob or mend it.",
+        hint="files of one source need the same columns, in any order; narrow the glob or mend it",
     )
 
 
@@ -255,7 +255,7 @@ def _diagnosed(error: duckdb.Error, parts: Iterable[Part]) -> BadData | None:
         return BadData(
             f"{match[1]} is not JSON near {unit} {match[3]}: {match[4].strip()}",
             code="unreadable-data",
-            hint="See that the file is whole: one array of objects, or one object a line.",
+            hint="see that the file is whole: one array of objects, or one object a line",
         )
     for part in parts:
         if part.dialect and (found := csv_rows.fault(part.path, part.dialect)):

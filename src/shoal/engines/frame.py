@@ -105,7 +105,7 @@ def as_arrow(frame: Any) -> pa.Table:
     raise BadData(
         f"a {type(frame).__module__}.{type(frame).__qualname__} is not a frame",
         code="not-a-frame",
-        hint="Give a pandas or polars DataFrame, or a pyarrow Table.",
+        hint="give a pandas or polars DataFrame, or a pyarrow Table",
     )
 
 
@@ -117,7 +117,7 @@ def _from_pandas(frame: Any) -> pa.Table:
         raise BadData(
             f"column {mixed[0]!r} of the frame mixes types",
             code="mixed-types",
-            hint=f"Make it text first: frame = frame.astype({{{mixed[0]!r}: 'string'}})",
+            hint=f"make it text first: frame = frame.astype({{{mixed[0]!r}: 'string'}})",
         ) from None
 
 

@@ -22,13 +22,13 @@ def of(session: Session, objects: str, source: str) -> Mapping[str, str]:
     shape = json.loads(row["shape"]) if row["shape"] else None
     if row["n"] == 0:
         raise BadData(
-            f"{source} has no records", code="empty-file", hint="See that it is the right file."
+            f"{source} has no records", code="empty-file", hint="see that it is the right file"
         )
     if not isinstance(shape, dict):
         raise BadData(
             f"{source} is not a table of objects",
             code="not-records",
-            hint='Each record must be an object such as {"age": 34, "zip": "10115"}.',
+            hint='each record must be an object such as {"age": 34, "zip": "10115"}',
         )
     return {key: _type(kind) for key, kind in shape.items()}
 

@@ -22,21 +22,21 @@ def check_names(names: Sequence[str], source: str) -> None:
         raise BadData(
             f"{source} has no columns",
             code="no-columns",
-            hint="See that it is the right file, and that its first row has the column names.",
+            hint="see that it is the right file, and that its first row has the column names",
         )
     for number, name in enumerate(names, start=1):
         if not name:
             raise BadData(
                 f"column {number} of {source} has no name",
                 code="unnamed-column",
-                hint="Name it in the first row, or say header: false if there is no such row.",
+                hint="name it in the first row, or say header: false if there is no such row",
             )
     for name, count in Counter(names).items():
         if count > 1:
             raise BadData(
                 f"{source} has {count} columns named {name!r}",
                 code="repeated-column",
-                hint="Give each column a name of its own.",
+                hint="give each column a name of its own",
             )
 
 
@@ -62,7 +62,7 @@ class Relation:
             raise BadData(
                 f"no column {name!r} in {self.name}{did_you_mean(name, self.names)}",
                 code="unknown-column",
-                hint=f"Its columns are {quoted(self.names)}.",
+                hint=f"its columns are {quoted(self.names)}",
             )
         return self.names.index(name)
 

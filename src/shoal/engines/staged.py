@@ -36,13 +36,13 @@ def check_target(target: FileTarget) -> None:
         raise BadOutput(
             f"the output {path} is not a file",
             code="output-not-a-file",
-            hint=f"Give a file name, such as {path / 'release.csv'}.",
+            hint=f"give a file name, such as {path / 'release.csv'}",
         )
     if not folder.is_dir():
         raise BadOutput(
             f"the folder {path.parent} of the output {path.name} does not exist",
             code="no-output-folder",
-            hint=f"Create it (mkdir -p {path.parent}), or choose another output.",
+            hint=f"create it (mkdir -p {path.parent}), or choose another output",
         )
     try:
         with tempfile.NamedTemporaryFile(prefix=owned(HIDDEN), dir=folder):
@@ -52,7 +52,7 @@ def check_target(target: FileTarget) -> None:
             f"the folder {path.parent} of the output {path.name} cannot be written"
             f" ({error.strerror})",
             code="output-folder-not-writable",
-            hint="Change its permissions, or choose another output.",
+            hint="change its permissions, or choose another output",
         ) from None
     sweep(folder)
 
@@ -99,7 +99,7 @@ class StagedFile:
             raise BadOutput(
                 f"the output {self._target.path} cannot be put in place ({error.strerror})",
                 code="output-not-published",
-                hint="See that the folder is still there, is writable and has space.",
+                hint="see that the folder is still there, is writable and has space",
             ) from None
         return str(self._target.path)
 
@@ -171,7 +171,7 @@ def _check_delimiter(delimiter: str) -> None:
         raise BadOutput(
             f"the output's delimiter {delimiter!r} is not a single character that may separate",
             code="bad-delimiter",
-            hint="Use ',', ';', '|' or a tab.",
+            hint="use ',', ';', '|' or a tab",
         )
 
 

@@ -142,5 +142,5 @@ def _not_written(target: FileTarget, error: OSError) -> BadOutput:
     return BadOutput(
         f"the output {target.path} cannot be written ({error.strerror})",
         code="output-not-written",
-        hint="See that its folder exists, is writable and has space.",
+        hint="see that its folder exists, is writable and has space",
     )

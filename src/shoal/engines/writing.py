@@ -32,7 +32,7 @@ def format_of(target: FileTarget) -> str:
         raise BadOutput(
             f"the ending of {target.path} says no format that can be written",
             code="unknown-output-format",
-            hint=f"Use one of {quoted(FORMATS)}, or say format: csv, parquet or json.",
+            hint=f"use one of {quoted(FORMATS)}, or say format: csv, parquet or json",
         )
     if target.format == "json" and by_ending == "lines":
         return "lines"
@@ -49,7 +49,7 @@ def check_names_for(kind: str, names: tuple[str, ...]) -> None:
                 f"the columns {other!r} and {name!r} differ only in case, which Parquet files"
                 " written here cannot hold",
                 code="names-differ-in-case",
-                hint="Write CSV or JSON, or rename or drop one of the columns.",
+                hint="write CSV or JSON, or rename or drop one of the columns",
             )
 
 

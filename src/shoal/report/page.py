@@ -70,9 +70,13 @@ def _settings(result: Result, definition: Definition) -> Iterator[tuple[str, str
     yield "suppression", f"{share} (up to {count(result.suppression_limit, 'record')})"
     yield "suppressed records", "left out" if definition.suppressed == "drop" else "kept, blanked"
     tokens = quoted(definition.missing.values)
-    also = f"; besides empty cells, {tokens} mean missing" if tokens else ""
+    also = f"; missing are empty cells and {tokens}" if tokens else ""
     yield "missing values", f"{definition.missing.match} match{also}"
-    yield "loss", result.loss_model
+    if definition.sensitive:
+        counted = definition.missing.sensitive == "value"
+        yield "missing sensitive values", "count as a value" if counted else "are not counted"
+    geometric = definition.loss.aggregate == "geometric"
+    yield "loss", f"{result.loss_model}{', geometric aggregate' if geometric else ''}"
 
 
 def _search(result: Result) -> Iterator[tuple[str, str]]:

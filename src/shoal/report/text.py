@@ -12,13 +12,20 @@ def safety(result: Result) -> str:
     """Is it safe: the answer first, then what it rests on."""
     if not result.verified:
         return "Not verified: do not pass this on."
-    demands = ", ".join(
-        f"{demand.attribute + ': ' if demand.attribute else ''}{demand.demanded}"
-        for demand in result.privacy
-    )
     return (
-        f"Safe: verified from the written release. {demands}; the smallest of "
+        f"Safe: verified from the written release. {demands(result)}; the smallest of "
         f"{count(result.classes, 'class', 'classes')} has {count(result.smallest_class, 'record')}."
+    )
+
+
+def demands(result: Result) -> str:
+    """What was demanded: of the table first, then of each sensitive attribute."""
+    said: dict[str | None, list[str]] = {}
+    for demand in result.privacy:
+        said.setdefault(demand.attribute, []).append(demand.demanded)
+    return "; ".join(
+        f"{attribute}: {', '.join(each)}" if attribute else ", ".join(each)
+        for attribute, each in said.items()
     )
 
 

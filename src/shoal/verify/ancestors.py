@@ -24,7 +24,7 @@ def ancestors_of(spec: Hierarchy | None) -> Ancestors:
     raise BadHierarchy(
         "hierarchical distance needs a hierarchy that names its values: a file or a tree",
         code="no-tree",
-        hint="Write the hierarchy to a file with `shoal hierarchy make`.",
+        hint="write the hierarchy to a file with `shoal hierarchy make`",
     )
 
 
@@ -35,7 +35,7 @@ def read_trees(hierarchies: Mapping[str, Any], attributes: Sequence[str]) -> dic
             raise BadHierarchy(
                 f"there is a hierarchy for {name!r}, which is not among the sensitive attributes",
                 code="no-tree",
-                hint="Name the attribute as sensitive, or leave the hierarchy out.",
+                hint="name the attribute as sensitive, or leave the hierarchy out",
             )
     return {name: ancestors_of(_spec(name, given)) for name, given in hierarchies.items()}
 
@@ -51,5 +51,5 @@ def _spec(name: str, given: Any) -> Csv | Taxonomy:
         raise BadHierarchy(
             f"the hierarchy of {name!r} is neither a path nor a tree",
             code="no-tree",
-            hint='Give a file, or {"tree": {"label": ["value", "value"]}}.',
+            hint='give a file, or {"tree": {"label": ["value", "value"]}}',
         ) from None

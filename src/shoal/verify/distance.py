@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from shoal.verify.recount import Values
 
 Distance: TypeAlias = "Callable[[Values], float]"
+NAMED = 10
+"""How many values that a hierarchy lacks are named."""
 
 
 def equal(table: Values) -> Distance:
@@ -76,12 +78,17 @@ def hierarchical(table: Values, ancestors: Ancestors) -> Distance:
     the mean, over the levels below the root, of the equal distance between labels. Missing hangs
     below the root only. Where the table has several labels at the last level, a root is added.
     """
-    lacking = sum(value is not None and value not in ancestors for value in table)
+    lacking = sorted(value for value in table if value is not None and value not in ancestors)
     if lacking:
+        named = ", ".join(
+            f"{value!r} ({table[value]:,} record{'' if table[value] == 1 else 's'})"
+            for value in lacking[:NAMED]
+        )
+        more = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
         raise BadHierarchy(
-            f"{lacking} of {len(table)} values are not in the hierarchy",
+            f"{len(lacking)} of {len(table)} values are not in the hierarchy: {named}{more}",
             code="uncovered-value",
-            hint="Add a row for each: value;level 1;...;top.",
+            hint="add a row for each: value;level 1;...;top",
         )
     height = max(map(len, ancestors.values()), default=1) - 1
     tops = {labels[-1] for labels in ancestors.values()}

@@ -59,7 +59,7 @@ def verify_file(
             f"cannot tell which columns `others: keep` means: {definition.source.path} "
             "cannot be read or has changed",
             code="unknown-others",
-            hint="Name the kept columns in the definition, or put the source back.",
+            hint="name the kept columns in the definition, or put the source back",
         )
     facts: SourceFacts = UNKNOWN if known is None else known.facts
     if stated is not None:
@@ -79,6 +79,7 @@ def verify_file(
             levels=None if stated is None else stated.levels,
             values=None if known is None else known.values,
             columns=None if known is None else known.columns,
+            numbers=None if stated is None else stated.numbers,
             **facts,
         )
 

@@ -35,6 +35,7 @@ def verify(
     levels: Mapping[str, int] | None = None,
     values: Mapping[str, Collection[str]] | None = None,
     columns: Sequence[str] | None = None,
+    numbers: Mapping[str, int] | None = None,
 ) -> Verdict:
     """Judge a release.
 
@@ -42,7 +43,8 @@ def verify(
     `removed` first, how many are `blank` (without any quasi-identifier and sensitive value), the
     distinct `values` of its quasi-identifiers, how often each sensitive value occurs (`reference`)
     and the order of its `columns`. `levels` are those the release claims; without them every
-    quasi-identifier must be at one level throughout.
+    quasi-identifier must be at one level throughout. `numbers` are its claimed `records`, `classes`
+    and `smallest class`.
     """
     try:
         seen = tuple(column.name for column in release.columns())
@@ -65,6 +67,7 @@ def verify(
         *_complete(definition, found),
         *judge_demands(definition, found, reference),
         _suppression(definition, found, records, removed, blank),
+        *_numbers(definition, found, numbers or {}),
     )
     return Verdict(findings, found.records, found.classes, found.smallest)
 
@@ -125,7 +128,8 @@ def _k_anonymity(k: int, found: Recount) -> Finding:
     if not failing:
         if not found.classes:
             return Finding("k-anonymity", True, "no classes")
-        saw = f"{found.classes:,} classes, the smallest of {found.smallest:,} records; {k} demanded"
+        classes = f"{found.classes:,} {'class' if found.classes == 1 else 'classes'}"
+        saw = f"{classes}, the smallest of {found.smallest:,} records; {k} demanded"
         return Finding("k-anonymity", True, saw)
     named = [found.name(row) for row in found.first_of(failing, NAMED_CLASSES)]
     more = f" and {len(failing) - len(named):,} more" if len(failing) > len(named) else ""
@@ -140,6 +144,28 @@ def _complete(definition: Definition, found: Recount) -> list[Finding]:
         return []
     saw = f"{found.incomplete:,} records with a missing quasi-identifier; basic match allows none"
     return [Finding("missing values", not found.incomplete, saw)]
+
+
+def _numbers(definition: Definition, found: Recount, stated: Mapping[str, int]) -> list[Finding]:
+    """The numbers that the result states are those of the release.
+
+    Where suppressed records are marked, a blank record of the source looks like one of them, and
+    the classes cannot be compared; there, every record must be in the release already.
+    """
+    if not stated or definition.suppressed == "mark":
+        return []
+    seen = {
+        "records": found.records,
+        "classes": found.classes,
+        "smallest class": found.smallest,
+    }
+    wrong = [
+        f"{name} {seen[name]:,}, but {number:,} stated"
+        for name, number in stated.items()
+        if seen[name] != number
+    ]
+    saw = "; ".join(wrong) or ", ".join(f"{name} {seen[name]:,}" for name in stated) + ", as stated"
+    return [Finding("numbers", not wrong, saw)]
 
 
 def _suppression(

@@ -74,14 +74,14 @@ class Measure:
         """The attacks that the table does not withstand, each in a line."""
         found = []
         if self.unique_records:
-            found.append(f"uniqueness: {self._share(self.unique_records)} records stand alone")
+            found.append(f"uniqueness: {self._records(self.unique_records)} alone in a class")
         for each in self.sensitive:
             if each.homogeneous_classes:
                 named = "; ".join(f"{name} with {name.size}" for name in each.named)
                 found.append(
-                    f"homogeneity of {each.attribute}: {each.homogeneous_classes:,} classes with "
-                    f"{self._share(each.homogeneous_records)} records have one value only, "
-                    f"the largest: {named}"
+                    f"homogeneity of {each.attribute}: "
+                    f"{_count(each.homogeneous_classes, 'class', 'classes')} with one value only, "
+                    f"{self._records(each.homogeneous_records)}, the largest: {named}"
                 )
         return tuple(found)
 
@@ -101,11 +101,16 @@ class Measure:
     def _share(self, records: int) -> str:
         return f"{records:,} ({records / max(1, self.records):.1%})"
 
+    def _records(self, records: int) -> str:
+        """`1 record (0.2%)`, `20 records (4.0%)`."""
+        share = f"{records / max(1, self.records):.1%}"
+        return f"{_count(records, 'record', 'records')} ({share})"
+
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.k}-anonymous" if self.records else self.name]
         lines += [f"{what}: {value}" for what, value in self.facts()]
         lines += [
-            f"classes of {bucket.label}: {bucket.classes:,} ({self._share(bucket.records)} records)"
+            f"classes of {bucket.label}: {bucket.classes:,}, {self._records(bucket.records)}"
             for bucket in self.class_sizes
         ]
         lines += [f"{match.match} match: k = {match.k}; {match.attack}" for match in self.matches]
@@ -127,6 +132,10 @@ class Measure:
         attacks = "".join(f"<p>{escape(attack)}</p>" for attack in self.attacks)
         heading = f"<strong>{escape(self.name)}: k = {self.k}</strong>"
         return f"<div>{heading}{''.join(tables)}{attacks}</div>"
+
+
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def _html(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stated:
-    """Claims to be held against the release, and the hierarchies that the run proposed."""
+    """Claims to be held against the release, and the hierarchies that the run proposed.
+
+    `records` and `removed` speak of the source, `numbers` of the release.
+    """
 
     levels: Mapping[str, int]
     records: int
     removed: int
+    numbers: Mapping[str, int]
     hierarchies: Mapping[str, Any]
     input_sha256: str | None
 
@@ -46,8 +50,22 @@ def read_stated(path: Path) -> Stated:
     records, removed = found.get("records"), found.get("removed", 0)
     if not _is_count(records) or not _is_count(removed):
         _refuse(path, "states no number of `records` and `removed`")
+    numbers = _numbers(found, records - removed)
     sha256 = found.get("input_sha256")
-    return Stated(levels, records, removed, hierarchies, None if sha256 is None else str(sha256))
+    return Stated(
+        levels, records, removed, numbers, hierarchies, None if sha256 is None else str(sha256)
+    )
+
+
+def _numbers(found: Mapping[str, Any], judged: int) -> dict[str, int]:
+    """What the result says of the release; a result that is cut short says less."""
+    suppressed = found.get("suppressed")
+    numbers = {
+        "records": judged - suppressed if _is_count(suppressed) else None,
+        "classes": found.get("classes"),
+        "smallest class": found.get("smallest_class"),
+    }
+    return {name: number for name, number in numbers.items() if _is_count(number)}
 
 
 def with_hierarchies(definition: Definition, hierarchies: Mapping[str, Any]) -> Definition:
@@ -75,5 +93,5 @@ def _refuse(path: Path, why: str) -> NoReturn:
     raise BadData(
         f"{path} {why}",
         code="bad-result",
-        hint="Give the file that `shoal run --json` wrote, or leave out --result.",
+        hint="give the file that `shoal run --json` wrote, or leave out --result",
     )

@@ -72,15 +72,15 @@ def file_rows(spec: Csv) -> list[list[str]]:
         raise BadHierarchy(
             f"{spec.path}: the hierarchy cannot be read ({type(error).__name__})",
             code="unreadable-hierarchy",
-            hint="The verifier needs the same hierarchy files as the run; put the file there.",
+            hint="the verifier needs the same hierarchy files as the run; put the file there",
         ) from error
     widths = {len(row) for row in rows}
     if len(widths) != 1:
         raise BadHierarchy(
             f"{spec.path}: {'no rows' if not rows else 'rows of different lengths'}",
             code="ragged-hierarchy",
-            hint="Give every row the value and its label at each level, separated by "
-            f"{spec.delimiter!r}.",
+            hint="give every row the value and its label at each level, separated by "
+            f"{spec.delimiter!r}",
         )
     return rows
 
