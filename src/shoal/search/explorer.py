@@ -199,7 +199,9 @@ class Explorer:
         """Cut levels off by cost; whether that closes the box."""
         best = min(self._own[0], self._shared[0])
         cuts, bound, by = cut(
-            self._tables,
+            self._tables.base,
+            self._tables.priority,
+            self._tables.geometric,
             frame.paid,
             frame.extra,
             frame.due,

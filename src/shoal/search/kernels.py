@@ -360,16 +360,32 @@ def charge_fixed(tables, rows, scratch, at_sample, classes, lo, hi):  # type: ig
 
 
 @njit(nogil=True, error_model="numpy", cache=True)
-def at_least(tables, paid, extra, hi, j, level):  # type: ignore[no-untyped-def]
+def at_least(base, priority, geometric, paid, extra, hi, j, level):  # type: ignore[no-untyped-def]
     """The least that attribute `j` at a level adds to the cost of a node of a box."""
-    cost = tables.base[j, level] + paid[j, level]
+    cost = base[j, level] + paid[j, level]
     if level < hi[j]:
         cost += extra[j, level]
-    return np.log1p(tables.priority[j] * cost) if tables.geometric else cost
+    return np.log1p(priority[j] * cost) if geometric else cost
 
 
 @njit(nogil=True, error_model="numpy", cache=True)
-def cut(tables, paid, extra, due, dropped, lo, hi, low, high, promise, least, best, order):  # type: ignore[no-untyped-def]
+def cut(
+    base,
+    priority,
+    geometric,
+    paid,
+    extra,
+    due,
+    dropped,
+    lo,
+    hi,
+    low,
+    high,
+    promise,
+    least,
+    best,
+    order,
+):  # type: ignore[no-untyped-def]
     """Cut off levels whose bound is above the best cost, until none is left to cut.
 
     `low` and `high` become what is left of the levels between `lo` and `hi`, and `order` lists the
@@ -386,12 +402,12 @@ def cut(tables, paid, extra, due, dropped, lo, hi, low, high, promise, least, be
         for j in range(attributes):
             alone, more = np.inf, np.inf
             for level in range(low[j], high[j] + 1):
-                cost = at_least(tables, paid, extra, hi, j, level)
+                cost = at_least(base, priority, geometric, paid, extra, hi, j, level)
                 alone = min(alone, cost)
                 more = min(more, cost + (due[j, level] if level < hi[j] else 0.0))
             least[j] = alone
             total += alone
-            if more - alone > bonus and not tables.geometric:
+            if more - alone > bonus and not geometric:
                 bonus, by = more - alone, j
         if total > best + SLACK:
             return cuts, total, -1
@@ -402,8 +418,12 @@ def cut(tables, paid, extra, due, dropped, lo, hi, low, high, promise, least, be
             for side in range(2):
                 while low[j] <= high[j]:
                     level = low[j] if side == 0 else high[j]
-                    bound = total - least[j] + at_least(tables, paid, extra, hi, j, level)
-                    if level < hi[j] and not tables.geometric:
+                    bound = (
+                        total
+                        - least[j]
+                        + at_least(base, priority, geometric, paid, extra, hi, j, level)
+                    )
+                    if level < hi[j] and not geometric:
                         bound += due[j, level]
                     if bound <= best + SLACK:
                         break
@@ -417,6 +437,6 @@ def cut(tables, paid, extra, due, dropped, lo, hi, low, high, promise, least, be
             for j in range(attributes):
                 promise[j] = -1.0
                 if low[j] < high[j]:
-                    stay = at_least(tables, paid, extra, hi, j, hi[j])
+                    stay = at_least(base, priority, geometric, paid, extra, hi, j, hi[j])
                     promise[j] = (stay - least[j]) * (dropped[j, hi[j] - 1] + 1)
             return cuts, total + bonus, by
