@@ -169,11 +169,12 @@ def run(case: Case, threads: int, limit: float) -> Run:
 
 
 def warm_up() -> float:
-    """Search a small problem with the compiled kernels; how long that took."""
-    problem = Case("mach2019", 7, distinct=2).problem()
+    """Search two problems that use every compiled kernel; how long that took."""
+    problems = (Case("mach2019", 7, distinct=2).problem(), Case("adult", 9).problem())
     started = time.perf_counter()
-    for _ in BoxSearch(compiled_from=0).search(problem, Limits(threads=1)):
-        pass
+    for problem in problems:
+        for _ in BoxSearch(compiled_from=0).search(problem, Limits(threads=1)):
+            pass
     return time.perf_counter() - started
 
 

@@ -240,16 +240,26 @@ def split(  # type: ignore[no-untyped-def]
     for at in range(cells):
         if at >= classes * groups or scratch.number[at] == uint32(cells):
             scratch.number[at] = uint32(new)
-    lost, gone = 0, uint32(classes)
     was = rows.class_of[at_class : at_class + tuples]
     becomes = rows.class_of[to : to + tuples]
-    number, cell = scratch.number, scratch.cell
-    for t in range(tuples):
-        becomes[t] = number[cell[t]]
-        cell[lost] = uint32(t)
-        lost += (becomes[t] == uint32(new)) & (was[t] != gone)
+    lost = _renumber(scratch.number, scratch.cell, was, becomes, uint32(new), uint32(classes))
     _pay(tables, rows, scratch, first, lost, lo, hi, paid)
     return new, removed
+
+
+@njit(nogil=True, error_model="numpy", cache=True)
+def _renumber(number, cell, was, becomes, new, gone):  # type: ignore[no-untyped-def]
+    """The new class of each tuple by its cell; how many are lost, and which, listed in `cell`.
+
+    The list never overtakes what is still to be read. `gone` is the number of those lost before.
+    """
+    lost = uint64(0)
+    for t in range(len(was)):
+        numbered = number[cell[t]]
+        becomes[t] = numbered
+        cell[lost] = uint32(t)
+        lost += uint64((numbered == new) & (was[t] != gone))
+    return lost
 
 
 @njit(nogil=True, error_model="numpy", cache=True)
