@@ -379,7 +379,7 @@ def at_least(base, priority, geometric, paid, extra, hi, j, level):  # type: ign
 
 
 @njit(nogil=True, error_model="numpy", cache=True)
-def cut(
+def cut(  # type: ignore[no-untyped-def]
     base,
     priority,
     geometric,
@@ -395,7 +395,7 @@ def cut(
     least,
     best,
     order,
-):  # type: ignore[no-untyped-def]
+):
     """Cut off levels whose bound is above the best cost, until none is left to cut.
 
     `low` and `high` become what is left of the levels between `lo` and `hi`, and `order` lists the
