@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.search.boxes import DONE, FIRST, NEW, SECOND, Box, Candidate, Explored
-from shoal.search.kernels import SLACK, charge_fixed, compress, cut, look_below, split
+from shoal.search.cuts import SLACK, charge_fixed, cut
+from shoal.search.kernels import compress, look_below, split
 from shoal.search.memory import COMPRESS_AT, frames_of, rows_of, scratch_of
-from shoal.values import Closed
+from shoal.search.notes import INFEASIBLE, SINGLE, note_box, note_cuts, note_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
     from shoal.search.boxes import Frame
     from shoal.search.layout import Prepared
     from shoal.values import Node
-
-INFEASIBLE, BOUND, SINGLE = "infeasible", "bound", "single"
-"""Why a box is closed."""
 
 
 class Explorer:
@@ -217,7 +215,7 @@ class Explorer:
         )
         closed = bound > best + SLACK
         if self._log:
-            self._note_cuts(frame, cuts, by, closed=closed)
+            note_cuts(self._found, frame, self._order[:cuts], by, closed=bool(closed))
         if not closed:
             frame.bound = max(frame.bound, bound)
         return bool(closed)
@@ -261,7 +259,8 @@ class Explorer:
         )
         frame.fresh[j] = True
         if self._log and frame.lo[j] > was:
-            self._note(INFEASIBLE, frame.lo, frame.hi, j, was, int(frame.lo[j]) - 1)
+            risen = int(frame.lo[j])
+            note_levels(self._found, INFEASIBLE, frame.lo, frame.hi, j, was, risen - 1)
 
     def _lower(self, frame: Frame, to: NDArray[np.int64]) -> bool:
         """Lower `hi` where `to` is lower, where most is dropped first; whether it is not empty."""
@@ -302,8 +301,7 @@ class Explorer:
             self._forget(frame, removed)
             if frame.removed > self._tables.limit or classes == 0:
                 if self._log:
-                    lo, hi = int(frame.lo[0]), int(frame.hi[0])
-                    self._note(INFEASIBLE, frame.lo, frame.hi, 0, lo, hi)
+                    note_box(self._found, INFEASIBLE, frame.lo, frame.hi)
                 return False
         return True
 
@@ -323,7 +321,7 @@ class Explorer:
         """Whether one node is left, which was offered already."""
         single = bool((frame.lo == frame.hi).all())
         if single and self._log:
-            self._note(SINGLE, frame.lo, frame.hi, 0, int(frame.lo[0]), int(frame.hi[0]))
+            note_box(self._found, SINGLE, frame.lo, frame.hi)
         return single
 
     def _compress(self, frame: Frame) -> None:
@@ -397,30 +395,6 @@ class Explorer:
             hi[frame.attribute] -= 1
             bound = frame.bound_below
         self._found.left.append(Box(bound, tuple(lo.tolist()), tuple(hi.tolist())))
-
-    def _note_cuts(self, frame: Frame, cuts: int, by: int, *, closed: bool) -> None:
-        """Write down the levels that were cut off, in order, and the rest if it is closed."""
-        lo, hi = frame.lo.copy(), frame.hi.copy()
-        for j, level in self._order[:cuts].tolist():
-            self._note(BOUND, lo, hi, j, level, level)
-            if level == lo[j]:
-                lo[j] += 1
-            else:
-                hi[j] -= 1
-        if closed and (lo <= hi).all():
-            if by < 0:
-                self._note(BOUND, lo, hi, 0, int(lo[0]), int(hi[0]))
-            else:
-                for level in range(int(lo[by]), int(hi[by]) + 1):
-                    self._note(BOUND, lo, hi, by, level, level)
-
-    def _note(
-        self, why: str, lo: NDArray[np.int64], hi: NDArray[np.int64], j: int, low: int, high: int
-    ) -> None:
-        """Write down that the box between `lo` and `hi`, in `j` from `low` to `high`, is closed."""
-        first, last = lo.tolist(), hi.tolist()
-        first[j], last[j] = low, high
-        self._found.closed.append(Closed(why, tuple(first), tuple(last)))
 
 
 def _raise(node: Node, attribute: int) -> Node:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.search.boxes import Box, Candidate, Explored
+from shoal.search.cuts import SLACK
 from shoal.search.explorer import Explorer
-from shoal.search.kernels import SLACK
 from shoal.values import Closed
 
 if TYPE_CHECKING:
