@@ -121,6 +121,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(
     with pytest.raises(BadOutput) as caught:
         staged_at(tmp_path / "out.csv")
     assert caught.value.code == "disk-full"
+    assert "the output" in caught.value.what
     assert list(tmp_path.iterdir()) == []
 
 

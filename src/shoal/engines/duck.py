@@ -127,7 +127,7 @@ class Session:
         return answers[0]
 
 
-def explained(error: duckdb.Error, name: str) -> UserError:
+def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:
     """What a failed query means for the user, without DuckDB's words: those may quote the data."""
     message = str(error)
     if CHANGED in message:
@@ -138,9 +138,9 @@ def explained(error: duckdb.Error, name: str) -> UserError:
         )
     if "No space left" in message or "max_temp_directory_size" in message:
         return BadOutput(
-            f"the disk is full ({name})",
+            f"the disk is full: {written or name}",
             code="disk-full",
-            hint="free some space, or set TMPDIR to a folder on a larger disk",
+            hint="free some space there, or set TMPDIR to a folder on a larger disk",
         )
     if isinstance(error, duckdb.OutOfMemoryException):
         return BadData(

@@ -108,7 +108,7 @@ class TableSource:
             raise _not_written(target, error) from None
         try:
             check_names_for(staged.kind, names)
-            with self._explaining():
+            with self._explaining(f"the output {target.path}"):
                 write(self._session, query, names, staged.path, staged.kind, target.delimiter)
         except OSError as error:
             staged.discard()
@@ -119,12 +119,15 @@ class TableSource:
         return staged
 
     @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        """Turn DuckDB's errors into ours; the diagnosis comes first, since it knows the place."""
+    def _explaining(self, written: str = "") -> Iterator[None]:
+        """Turn DuckDB's errors into ours; the diagnosis comes first, since it knows the place.
+
+        `written` is what is being written, which is what a full disk stops.
+        """
         try:
             yield
         except duckdb.Error as error:
-            general: UserError = explained(error, self.name)
+            general: UserError = explained(error, self.name, written)
             if general.code == "unreadable-data":
                 general = self._diagnose(error) or general
             raise general from None
