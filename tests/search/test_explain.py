@@ -46,10 +46,24 @@ def test_only_demands_whose_weakening_alone_helps_are_named() -> None:
 def test_no_crowd_at_all_is_not_offered_as_a_demand() -> None:
     said = refused(k=2).hint
     assert "k-anonymity" not in said
-    assert "raise the limits of q; allow 1 suppressed record" in said
+    assert "raise the limit of q to 1; allow 1 suppressed record" in said
 
 
 def test_many_classes_are_explained_without_comparing_each_with_each() -> None:
     frame = pa.table({"q": [f"{i:06}" for i in range(30_000)]})
     with pytest.raises(shoal.Infeasible, match=r"refuses 30,000 of 30,000 classes"):
         shoal.anonymize(frame, {"q": {"hierarchy": {"mask": 3}, "limit": 0}}, k=2)
+
+
+def test_a_limit_that_changes_nothing_is_not_offered() -> None:
+    with pytest.raises(shoal.Infeasible) as caught:
+        shoal.anonymize(
+            pa.table({"q": ["a", "b", "c"], "p": ["x", "y", "z"]}),
+            {
+                "q": {"hierarchy": "suppress", "limit": 0},
+                "p": {"hierarchy": {"tree": {"u": ["x", "y"], "v": ["z"]}}, "limit": 0},
+            },
+            k=4,
+        )
+    assert "no higher limit of any attribute changes that" in caught.value.what
+    assert "raise" not in caught.value.hint

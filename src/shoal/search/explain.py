@@ -9,9 +9,12 @@ import numpy as np
 
 from shoal.errors import Infeasible
 from shoal.search.partition import select
+from shoal.search.relax import smallest_raises
 from shoal.values import Counts, Histogram
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from shoal.privacy.base import PrivacyModel
     from shoal.search.partition import Partition
     from shoal.search.problem import Problem
@@ -25,6 +28,7 @@ def why_infeasible(problem: Problem) -> Infeasible:
 
     For each model that refuses a class there: how many classes and records, the first of them by
     their labels, and where weakening it alone is enough, the strongest demand that is feasible.
+    Then the smallest sets of limits whose raising is enough. Each remedy is enough by itself.
     """
     partition = problem.partition(problem.lattice.top)
     table, suppressed = problem.table, partition.suppressed
@@ -34,9 +38,14 @@ def why_infeasible(problem: Problem) -> Infeasible:
         if failing.any():
             reasons.append(_reason(problem, partition, model, failing))
             remedies.append(_weaker(problem, partition, model))
-    limited = [a.name for a in table.attributes if a.limit < a.height]
-    if limited:
-        remedies.append(f"raise the limits of {', '.join(limited)}")
+    raises = smallest_raises(problem)
+    remedies += [_raise(each) for each in raises.found]
+    if not raises.found and any(a.limit < a.height for a in table.attributes):
+        reasons.append(
+            "no higher limit of any attribute changes that"
+            if raises.complete
+            else "whether higher limits would change that was not found out in time"
+        )
     if suppressed < table.records:
         remedies.append(f"allow {suppressed:,} suppressed {_plural(suppressed, 'record')}")
     helpful = "; ".join(filter(None, remedies))
@@ -46,10 +55,16 @@ def why_infeasible(problem: Problem) -> Infeasible:
         f"suppressed, and {problem.limit:,} may be"
         + "".join(f"\n  {reason}" for reason in reasons),
         code="infeasible",
-        hint=f"any one of these may help: {helpful}"
+        hint=f"any one of these is enough: {helpful}"
         if helpful
         else "no weaker demand of one kind is enough",
     )
+
+
+def _raise(levels: Mapping[str, int]) -> str:
+    """The limits to raise together, with the level that each needs."""
+    each = " and ".join(f"of {name} to {level}" for name, level in levels.items())
+    return f"raise the {_plural(len(levels), 'limit')} {each}"
 
 
 def _reason(problem: Problem, partition: Partition, model: PrivacyModel, failing: Bools) -> str:
