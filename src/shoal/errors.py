@@ -18,7 +18,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from shoal.values import Result
 
 
 class ShoalError(Exception):
@@ -85,9 +88,27 @@ class MissingExtra(UserError):
 
 
 class Infeasible(ShoalError):
-    """No transformation meets the demand; nothing is released."""
+    """No transformation meets the demand; nothing is released.
+
+    `reasons` say why, each of the `remedies` would be enough by itself. `result` is the record of a
+    run that ended so, where there was one.
+    """
 
     exit_code = 3
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        code: str,
+        hint: str = "",
+        reasons: Sequence[str] = (),
+        remedies: Sequence[str] = (),
+    ) -> None:
+        super().__init__(what, code=code, hint=hint)
+        self.reasons = tuple(reasons)
+        self.remedies = tuple(remedies)
+        self.result: Result | None = None
 
 
 class Refused(ShoalError):

@@ -125,18 +125,46 @@ class Demand:
 
 @dataclass(frozen=True)
 class Treatment:
-    """What a run did to one quasi-identifier."""
+    """What a run did to one quasi-identifier.
+
+    `loss` is what its released cells lost, `information_loss` what its level costs by the weighted
+    information loss, before its priority.
+    """
 
     level: int
     height: int
     loss: float
+    information_loss: float
+    priority: float
     example: str
     proposed: bool
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """The released classes of `least` to `most` records: how many, and how many records in all."""
+
+    least: int
+    most: int
+    classes: int
+    records: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why nothing could be released, and changes each of which would be enough by itself."""
+
+    reasons: tuple[str, ...]
+    remedies: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Result:
-    """The outcome of a run; `to_json` in report/result.py writes exactly these fields."""
+    """The outcome of a run; `to_json` in report/result.py writes exactly these fields.
+
+    Where no transformation meets the demand, `failure` says why, the loss is infinite, nothing has
+    a level, and `privacy` tells what the most general transformation reaches.
+    """
 
     status: str
     loss: float
@@ -163,6 +191,9 @@ class Result:
     suppression_limit: int
     treatments: Mapping[str, Treatment]
     hierarchies: Mapping[str, Any]
+    weighted_information_loss: float
+    class_sizes: tuple[Sizes, ...]
+    failure: Failure | None = None
 
     def published(self, output: str) -> Result:
         """The same result, with the place of the published output."""

@@ -11,9 +11,10 @@ from typing import Any
 import pandas as pd  # type: ignore[import-untyped]
 import pytest
 
+import commands
 import shoal
 from shoal.definition.read import from_mapping
-from shoal.report.page import page, write_report
+from shoal.report.page import document, page, text, write_report
 from shoal.report.result import to_json
 from shoal.report.text import lost, safety, where
 from shoal.values import Result
@@ -161,3 +162,69 @@ def test_demands_are_told_attribute_by_attribute() -> None:
         "k >= 2; s: distinct l >= 2, entropy l >= 1.5, alpha <= 0.5; "
         "t: t <= 0.5 (equal distance); the smallest of 2 classes"
     ) in safety(told)
+
+
+def test_the_report_has_three_forms_by_the_ending_of_its_path(
+    result: Result, tmp_path: Path
+) -> None:
+    for name in ("r.html", "r.txt", "r.json"):
+        write_report(result, definition(), tmp_path / name)
+    assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    plain = (tmp_path / "r.txt").read_text(encoding="utf-8")
+    assert plain.startswith("Release of pat<ients>.csv\n====")
+    assert "visited nodes" in plain
+    assert "Weighted information loss" in plain
+    told = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert told["definition"]["k"] == 4
+    assert told["result"]["levels"] == dict(result.levels)
+
+
+def test_class_sizes_cover_every_released_class_once(result: Result) -> None:
+    assert sum(each.classes for each in result.class_sizes) == result.classes
+    assert sum(each.records for each in result.class_sizes) == 8
+    assert result.class_sizes[0].least == result.smallest_class
+
+
+def test_no_form_of_the_report_shows_a_password(result: Result) -> None:
+    place = {"url": "postgresql://ana:se-cret@host/db?password=se-cret", "table": "t"}
+    told = definition(source=place, output=place | {"table": "u"})
+    for form in (page, text, document):
+        assert "se-cret" not in form(result, told)
+
+
+@pytest.fixture
+def failed() -> Result:
+    with pytest.raises(shoal.Infeasible) as caught:
+        shoal.anonymize(
+            pd.DataFrame({"q": list("aabbc")}),
+            {"q": {"hierarchy": "suppress", "limit": 0}},
+            k=2,
+            suppression=0,
+        )
+    assert caught.value.result is not None
+    return caught.value.result
+
+
+def test_a_run_without_a_solution_has_a_result_that_says_why(failed: Result) -> None:
+    fields = json.loads(to_json(failed))
+    assert (fields["status"], fields["loss"], fields["output"]) == ("infeasible", None, None)
+    assert fields["verified"] is False
+    assert fields["privacy"][0]["reached"] == 1
+    assert "raise the limit of q to 1" in fields["failure"]["remedies"]
+    plain = text(failed, definition())
+    assert plain.startswith("No release of")
+    assert "What would be enough" in plain
+    assert "Safe" not in parsed(page(failed, definition())).text
+
+
+def test_the_command_writes_result_and_report_of_a_run_without_a_solution(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("q\na\nb\n")
+    (tmp_path / "d.yaml").write_text(
+        "{source: t.csv, output: o.csv, report: r.txt, k: 2, attributes: {q: {role: "
+        "quasi-identifier, hierarchy: suppress, limit: 0}}}"
+    )
+    done = commands.shoal("run", "d.yaml", "--json", "r.json", folder=tmp_path)
+    assert done.returncode == 3
+    assert json.loads((tmp_path / "r.json").read_text())["status"] == "infeasible"
+    assert "Nothing was released" in (tmp_path / "r.txt").read_text()
+    assert not (tmp_path / "o.csv").exists()

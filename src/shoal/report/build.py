@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import time
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.definition.write import to_mapping
 from shoal.events import Progress, Proved
-from shoal.values import Best, Counts, Demand, Result, Treatment
+from shoal.values import Best, Counts, Demand, Failure, Result, Sizes, Treatment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shoal.definition.model import Definition
     from shoal.encode.table import Attribute, Table
+    from shoal.errors import Infeasible
     from shoal.privacy.base import PrivacyModel
-    from shoal.values import Ints, Node
+    from shoal.values import Ints
 
 
 class Stopwatch:
@@ -40,59 +43,115 @@ class Stopwatch:
         return {**self._laps, "total": round(self._last - self._started, 6)}
 
 
-def build_result(
-    *,
-    definition: Definition,
-    filled: Definition,
-    table: Table,
-    models: Sequence[PrivacyModel],
-    lattice: int,
-    limit: int,
-    last: Progress,
-    best: Best,
-    losses: Sequence[float],
-    released: Counts,
-    weights: Ints,
-    verified: bool,
-    fingerprint: str | None,
-    watch: Stopwatch,
-) -> Result:
-    """What a run did.
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a run rests on, whether it ends with a release or without one.
 
-    `definition` is as it was given, `filled` has the proposed hierarchies; `released` are the
-    released classes, `weights` the released records of each tuple.
+    `definition` is as it was given, `filled` has the proposed hierarchies; `last` is the last event
+    of the search.
     """
-    proposed = [
-        name for name in definition.quasi_identifiers if not definition.attributes[name].hierarchy
-    ]
-    written = to_mapping(filled)["attributes"]
-    return Result(
-        status="optimal" if isinstance(last, Proved) else "feasible",
+
+    definition: Definition
+    filled: Definition
+    table: Table
+    models: Sequence[PrivacyModel]
+    lattice: int
+    limit: int
+    last: Progress
+    fingerprint: str | None
+    watch: Stopwatch
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What was released: the best node, what each attribute lost there, the released classes.
+
+    `weights` are the released records of each tuple.
+    """
+
+    best: Best
+    losses: Sequence[float]
+    classes: Counts
+    weights: Ints
+
+
+def build_result(run: Run, released: Release, *, verified: bool) -> Result:
+    """What a run did."""
+    best, quasi_identifiers = released.best, run.definition.quasi_identifiers
+    treated = treatments(run, released)
+    return _result(
+        run,
+        status="optimal" if isinstance(run.last, Proved) else "feasible",
         loss=best.loss,
-        bound=last.bound,
-        gap=last.gap,
-        levels=dict(zip(definition.quasi_identifiers, best.node, strict=True)),
-        records=table.records + table.removed,
-        removed=table.removed,
+        bound=run.last.bound,
+        gap=run.last.gap,
+        levels=dict(zip(quasi_identifiers, best.node, strict=True)),
         suppressed=best.suppressed,
         classes=best.classes,
         smallest_class=best.smallest_class,
-        tuples=table.tuples,
-        lattice=lattice,
-        checked=last.checked,
-        boxes=last.boxes,
-        strategy=definition.search.strategy,
-        seconds=watch.seconds(),
         verified=verified,
-        privacy=demands_met(models, released),
-        output=None,
-        input_sha256=fingerprint,
-        versions=versions(),
-        loss_model=definition.loss.name,
-        suppression_limit=limit,
-        treatments=treatments(definition, table, best.node, losses, weights),
-        hierarchies={name: written[name]["hierarchy"] for name in proposed},
+        privacy=demands_met(run.models, released.classes),
+        treatments=treated,
+        weighted_information_loss=sum(t.priority * t.information_loss for t in treated.values()),
+        class_sizes=class_sizes(released.classes.sizes),
+        failure=None,
     )
+
+
+def build_failure(run: Run, failure: Infeasible, top: Counts) -> Result:
+    """What a run did that ended without a release; `top` are the most general classes."""
+    return _result(
+        run,
+        status="infeasible",
+        loss=math.inf,
+        bound=math.inf if isinstance(run.last, Proved) else run.last.bound,
+        gap=math.inf,
+        levels={},
+        suppressed=0,
+        classes=0,
+        smallest_class=0,
+        verified=False,
+        privacy=demands_met(run.models, top),
+        treatments={},
+        weighted_information_loss=math.inf,
+        class_sizes=(),
+        failure=Failure(failure.reasons, failure.remedies),
+    )
+
+
+def _result(run: Run, **outcome: Any) -> Result:
+    """The outcome with what it rests on."""
+    given = run.definition
+    proposed = [name for name in given.quasi_identifiers if not given.attributes[name].hierarchy]
+    written = to_mapping(run.filled)["attributes"]
+    return Result(
+        records=run.table.records + run.table.removed,
+        removed=run.table.removed,
+        tuples=run.table.tuples,
+        lattice=run.lattice,
+        checked=run.last.checked,
+        boxes=run.last.boxes,
+        strategy=given.search.strategy,
+        seconds=run.watch.seconds(),
+        output=None,
+        input_sha256=run.fingerprint,
+        versions=versions(),
+        loss_model=given.loss.name,
+        suppression_limit=run.limit,
+        hierarchies={name: written[name]["hierarchy"] for name in proposed},
+        **outcome,
+    )
+
+
+def class_sizes(sizes: Ints) -> tuple[Sizes, ...]:
+    """How many classes have how many records, each range twice as wide as the one before."""
+    ranges, least = [], int(sizes.min()) if len(sizes) else 0
+    while least and least <= int(sizes.max()):
+        inside = sizes[(sizes >= least) & (sizes < 2 * least)]
+        if len(inside):
+            ranges.append(Sizes(least, 2 * least - 1, len(inside), int(inside.sum())))
+        least *= 2
+    return tuple(ranges)
 
 
 def versions() -> dict[str, str]:
@@ -115,22 +174,30 @@ def demands_met(models: Sequence[PrivacyModel], released: Counts) -> tuple[Deman
     )
 
 
-def treatments(
-    definition: Definition, table: Table, node: Node, losses: Sequence[float], weights: Ints
-) -> dict[str, Treatment]:
+def treatments(run: Run, released: Release) -> dict[str, Treatment]:
     """What was done to each quasi-identifier."""
+    table = run.table
     return {
         attribute.name: Treatment(
             level=level,
             height=attribute.height,
             loss=loss,
-            example=_example(attribute, level, codes, weights),
-            proposed=definition.attributes[attribute.name].hierarchy is None,
+            information_loss=_quantifier(attribute, level),
+            priority=attribute.priority,
+            example=_example(attribute, level, codes, released.weights),
+            proposed=run.definition.attributes[attribute.name].hierarchy is None,
         )
         for attribute, codes, level, loss in zip(
-            table.attributes, table.codes, node, losses, strict=True
+            table.attributes, table.codes, released.best.node, released.losses, strict=True
         )
     }
+
+
+def _quantifier(attribute: Attribute, level: int) -> float:
+    """The information loss of a level: the one given, else its share of the height."""
+    if attribute.quantifiers is not None:
+        return attribute.quantifiers[level]
+    return level / max(attribute.height, 1)
 
 
 def _example(attribute: Attribute, level: int, codes: Ints, weights: Ints) -> str:

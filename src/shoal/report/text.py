@@ -35,8 +35,8 @@ def lost(result: Result) -> tuple[str, ...]:
         proof = f"proved the least possible among {count(result.lattice, 'transformation')}"
     else:
         proof = (
-            "not proved the least possible: the search was stopped, and another transformation "
-            f"may lose as little as {result.bound:.6f} (gap {result.gap:.1%})"
+            "not proved the least possible: the search ended without a proof, and another "
+            f"transformation may lose as little as {result.bound:.6f} (gap {result.gap:.1%})"
         )
     lines = [f"Loss {result.loss:.6f} ({result.loss_model}), {proof}."]
     judged = result.records - result.removed
