@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from shoal.report.document import answers
+from shoal.report.answers import answers
 
 if TYPE_CHECKING:
-    from shoal.report.document import Section
+    from shoal.report.answers import Section
     from shoal.values import Result
 
 STYLE = """

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.definition.write import to_mapping
 from shoal.engines.base import without_password
-from shoal.report.document import Section, answers, background, title
+from shoal.report.answers import Section, answers
+from shoal.report.document import background, title
 from shoal.report.html import STYLE, sections
 from shoal.report.result import to_dict
 from shoal.report.write import write_whole
