@@ -58,7 +58,8 @@ def _table(section: Section) -> str:
     """A table, with a bar at the end of each row where there are any."""
     heading = (*section.heading, "") if section.bars else section.heading
     head = f"<thead>{_line('th', map(escape, heading), section.numbers)}</thead>" if heading else ""
-    bars = [(_bar(share),) for share in section.bars] or [()] * len(section.rows)
+    bars: list[tuple[str, ...]] = [(_bar(share),) for share in section.bars]
+    bars = bars or [()] * len(section.rows)
     body = "".join(
         _line("td", (*map(escape, row), *bar), section.numbers)
         for row, bar in zip(section.rows, bars, strict=True)
