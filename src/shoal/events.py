@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from shoal.values import Best, Result
 
+NO_PROOF = "no proof"
+"""The reason of a search that ended by itself, with nothing that tells its best is the optimum."""
+
 
 @dataclass(frozen=True)
 class Phase:
@@ -15,6 +18,13 @@ class Phase:
 
     name: str
     detail: str = ""
+
+
+@dataclass(frozen=True)
+class Working:
+    """The engine goes on with a long query of the present step; `share` of it is done."""
+
+    share: float
 
 
 @dataclass(frozen=True)
@@ -49,7 +59,7 @@ class Proved(Progress):
 
 @dataclass(frozen=True)
 class Stopped(Progress):
-    """A limit or the user ended the search before the proof."""
+    """The search ended without a proof: a limit or the user ended it, or it can give none."""
 
     reason: str = ""
 
@@ -61,4 +71,4 @@ class Released:
     result: Result
 
 
-Event: TypeAlias = Phase | Progress | Released
+Event: TypeAlias = Phase | Working | Progress | Released

@@ -1,4 +1,4 @@
-"""Parts found by name among the installed distributions: privacy models and losses.
+"""Parts found by name among the installed distributions: models, losses, strategies, formats.
 
 Our own parts are registered the same way as anybody else's, as entry points of a group. A part's
 name is what definitions say.
@@ -6,13 +6,22 @@ name is what definitions say.
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from shoal.errors import MissingExtra, did_you_mean, quoted
 
-GROUPS = {"privacy": "shoal.privacy", "loss": "shoal.loss"}
+GROUPS = {
+    "privacy": "shoal.privacy",
+    "loss": "shoal.loss",
+    "strategy": "shoal.strategy",
+    "builder": "shoal.builder",
+    "reader": "shoal.reader",
+    "writer": "shoal.writer",
+}
 """The kinds of parts, and the entry point group of each."""
 
 
@@ -62,6 +71,47 @@ def find(kind: str, name: str) -> Any:
             hint="uninstall one of them; `shoal plugins` lists them",
         )
     return _load(kind, found[0])
+
+
+def make(kind: str, name: str, parameters: Mapping[str, Any]) -> Any:
+    """The part of this name with its parameters; ValueError when they are not those it takes."""
+    part = find(kind, name)
+    known = inspect.signature(part).parameters
+    optional = [key for key, each in known.items() if each.default is not each.empty]
+    wrong = [key for key in parameters if key not in known]
+    absent = [key for key in known if key not in parameters and key not in optional]
+    if wrong or absent:
+        takes = [key for key in known if key != "attribute"]
+        said = f"unknown are {quoted(wrong)}" if wrong else f"missing are {quoted(absent)}"
+        raise ValueError(f"{name} takes {quoted(takes) or 'no parameters'}; {said}")
+    try:
+        return part(**parameters)
+    except TypeError as error:
+        raise ValueError(f"{name} cannot use its parameters as they are ({error})") from None
+
+
+def ready(kind: str, name: str) -> Any:
+    """The part of this name where it takes no parameters when it is made; a class is called."""
+    part = find(kind, name)
+    return part() if isinstance(part, type) else part
+
+
+def by_ending(kind: str, ending: str) -> tuple[str, ...]:
+    """The readers or writers of files with an ending, by name; broken ones are passed over."""
+    return tuple(name for name, endings in _endings(kind) if ending in endings)
+
+
+def endings(kind: str) -> tuple[str, ...]:
+    """Every ending that the installed readers or writers know."""
+    return tuple(dict.fromkeys(each for _, endings in _endings(kind) for each in endings))
+
+
+def _endings(kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for point in _points(kind):
+        try:
+            yield point.name, tuple(_load(kind, point).endings)
+        except MissingExtra:
+            continue
 
 
 def summary(plugin: Plugin) -> str:

@@ -1,4 +1,4 @@
-"""`shoal plugins`: which privacy models and losses are installed, and who brought them?"""
+"""`shoal plugins`: which models, losses and strategies are installed, and who brought them?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Examples:
   shoal plugins --json
 
 A part that cannot be used is listed with the reason. `attributes.<name>.privacy` of a definition
-takes the name of a privacy model, `loss` that of a loss.
+takes the name of a privacy model, `loss` that of a loss, `search.strategy` that of a strategy.
 """
 
 
@@ -36,7 +36,7 @@ def plugins(
         bool, typer.Option("--json", help="Print the list as JSON on standard output.")
     ] = False,
 ) -> None:
-    """List the privacy models and losses that definitions can name."""
+    """List the privacy models, losses and strategies that definitions can name."""
     rows = found()
     if as_json:
         _print_json(rows)
@@ -86,7 +86,7 @@ def _print_table(rows: list[Row]) -> None:
     console = Console(highlight=False)
     for origin in dict.fromkeys(map(_origin, rows)):
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-        table.add_column(no_wrap=True, width=7)
+        table.add_column(no_wrap=True, width=8)
         table.add_column(no_wrap=True, min_width=max(len(row.name) for row in rows))
         table.add_column()
         for row in rows:

@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from shoal.events import Improved, Progress, Proved, Stopped
+from shoal.events import NO_PROOF, Improved, Progress, Proved, Stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from shoal.values import Best, Closed
 
@@ -49,6 +49,13 @@ class Incumbent:
             return False
         self.best = found
         return True
+
+    def weigh(self, found: Best | None) -> Iterator[Progress]:
+        """Count an exact check, and tell of it where there is something to tell."""
+        if self.offer(found):
+            yield self.improved()
+        elif self.due():
+            yield self.progress()
 
     def beaten_by(self, bound: float) -> bool:
         """Whether a node with this lower bound can be no better than the best, ties included."""
@@ -91,6 +98,15 @@ class Incumbent:
     def stopped(self, reason: str) -> Stopped:
         """The last event of a search that was ended early."""
         return Stopped(*self._standing(), reason=reason)
+
+    def concluded(self) -> Progress:
+        """The last event of a search that ended by itself: proved where the bound meets the best.
+
+        Otherwise a node may be better, or safe where no safe one was found.
+        """
+        if self.best is not None and self.bound >= self.best.loss - SLACK:
+            return self.proved()
+        return self.stopped(NO_PROOF)
 
     def _standing(self) -> tuple[Best | None, float, int, int, float]:
         bound = self.bound if self.best is None else min(self.bound, self.best.loss)

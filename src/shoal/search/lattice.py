@@ -1,4 +1,4 @@
-"""The lattice of nodes: every combination of levels up to the limits."""
+"""The lattice of nodes: every combination of the levels that are left to the attributes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The nodes `x` with `0 <= x[j] <= top[j]`."""
+    """The nodes `x` with `lowest[j] <= x[j] <= top[j]`; by default the lowest levels are 0."""
 
     top: Node
+    lowest: Node | None = None
 
     @property
     def nodes(self) -> int:
-        return math.prod(level + 1 for level in self.top)
+        """How many nodes there are."""
+        return math.prod(high - low + 1 for low, high in zip(self.bottom, self.top, strict=True))
 
     @property
     def bottom(self) -> Node:
-        return (0,) * len(self.top)
+        """The most specific node."""
+        return (0,) * len(self.top) if self.lowest is None else self.lowest
+
+    def above(self, node: Node) -> Iterator[tuple[int, Node]]:
+        """Each attribute that can rise by a level, and the node where it has."""
+        for j, level in enumerate(node):
+            if level < self.top[j]:
+                yield j, (*node[:j], level + 1, *node[j + 1 :])
+
+    def at_rank(self, rank: int) -> Iterator[Node]:
+        """The nodes whose levels add up to `rank`, in their order."""
+        return _filled((), self.bottom, self.top, rank)
 
     def ascending(self, bound: Callable[[Node], float]) -> Iterator[tuple[float, Node]]:
         """Every node once, by rising `bound`, for a bound that never falls as a level rises.
 
-        Each node but the bottom has one parent, the node with its last non-zero level lowered by
-        one, so raising a level at or after the last non-zero one reaches every node exactly once.
+        Each node but the bottom has one parent, the node with its last level above the bottom's
+        lowered by one, so raising that level or one after it reaches every node exactly once.
         A parent's bound is at most its child's, so when a node leaves the heap everything that is
         cheaper has left before.
         """
@@ -38,7 +51,17 @@ class Lattice:
         while heap:
             cost, node, last = heapq.heappop(heap)
             yield cost, node
-            for j in range(last, len(node)):
-                if node[j] < self.top[j]:
-                    child = (*node[:j], node[j] + 1, *node[j + 1 :])
+            for j, child in self.above(node):
+                if j >= last:
                     heapq.heappush(heap, (bound(child), child, j))
+
+
+def _filled(begun: Node, bottom: Node, top: Node, rank: int) -> Iterator[Node]:
+    """The nodes that begin so, with levels from `bottom` to `top` of this rank after that."""
+    if not top:
+        if rank == 0:
+            yield begun
+        return
+    least = max(bottom[0], rank - sum(top[1:]))
+    for level in range(least, min(top[0], rank - sum(bottom[1:])) + 1):
+        yield from _filled((*begun, level), bottom[1:], top[1:], rank - level)

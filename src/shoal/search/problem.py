@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ import numpy as np
 
 from shoal.search.lattice import Lattice
 from shoal.search.partition import Partition, partition
-from shoal.values import Best
+from shoal.values import Best, Closed
 
 if TYPE_CHECKING:
     from shoal.encode.table import Table
@@ -30,8 +32,25 @@ class Problem:
 
     @cached_property
     def lattice(self) -> Lattice:
-        """All nodes within the limits of the attributes."""
-        return Lattice(tuple(attribute.limit for attribute in self.table.attributes))
+        """All nodes of the table, within the limits of the attributes."""
+        top = tuple(attribute.limit for attribute in self.table.attributes)
+        return Lattice(top, self.table.bottom)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the attributes allow, those below the tuples of the table included."""
+        return math.prod(each.limit - each.lowest + 1 for each in self.table.attributes)
+
+    def below(self) -> Iterator[Closed]:
+        """The boxes of nodes that are none of the lattice, since no solution uses their levels.
+
+        Even with all other attributes at their highest levels too many records must go.
+        """
+        lowest = tuple(attribute.lowest for attribute in self.table.attributes)
+        top = self.lattice.top
+        for j, level in enumerate(self.lattice.bottom):
+            if level > lowest[j]:
+                yield Closed("infeasible", lowest, (*top[:j], level - 1, *top[j + 1 :]))
 
     def partition(self, node: Node) -> Partition:
         """The classes at a node, each judged by every model."""
@@ -57,9 +76,17 @@ class Problem:
     def check(self, node: Node) -> Best | None:
         """What the node costs, or None when it is not safe within the suppression limit.
 
+        Where the sizes of classes alone rule a node out, its sensitive values are not counted.
+        """
+        if self.table.histograms and self._sizes(node).suppressed > self.limit:
+            return None
+        return self.judge(node, self.partition(node))
+
+    def judge(self, node: Node, classes: Partition) -> Best | None:
+        """The same, of a node whose classes are at hand.
+
         A node that keeps no record releases nothing and is no solution.
         """
-        classes = self.partition(node)
         suppressed = classes.suppressed
         if suppressed > self.limit or not classes.kept.any():
             return None
@@ -70,3 +97,15 @@ class Problem:
             int(classes.kept.sum()),
             int(classes.counts.sizes[classes.kept].min()),
         )
+
+    def _sizes(self, node: Node) -> Partition:
+        """The classes at a node without their sensitive values, judged by their sizes alone."""
+        return partition(self._without_values, self._models_of_sizes, node)
+
+    @cached_property
+    def _without_values(self) -> Table:
+        return replace(self.table, histograms={})
+
+    @cached_property
+    def _models_of_sizes(self) -> tuple[PrivacyModel, ...]:
+        return tuple(model for model in self.models if model.attribute is None)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from shoal.errors import Infeasible, Interrupted
-from shoal.events import Progress, Proved, Stopped
+from shoal.events import NO_PROOF, Progress, Proved, Stopped
 from shoal.search.explain import why_infeasible
 from shoal.search.incumbent import Limits
 from shoal.search.objective import objective_of
@@ -39,15 +39,18 @@ def search(
     keep_best: bool = False,
     log: Callable[[Closed], None] | None = None,
 ) -> Progress:
-    """The last event of the search, with a best node; an error when there is none.
+    """The last event of the search; without a best node, `no_solution` says why.
 
     `log` is told of every box that the search closes. A keyboard interrupt counts as a stop with
     `keep_best` and something safe to keep, else it is an error.
     """
     last = Progress(None, 0.0, 0, 0, 0.0)
     limits = Limits(options.time_limit, options.gap, options.threads, log)
+    if log is not None:
+        for closed in problem.below():
+            log(closed)
     try:
-        for event in strategy_of(options.strategy).search(problem, limits):
+        for event in strategy_of(options).search(problem, limits):
             last = event
             observe(event)
     except KeyboardInterrupt:
@@ -61,18 +64,23 @@ def search(
             last.best, last.bound, last.checked, last.boxes, last.seconds, reason="interrupted"
         )
         observe(last)
-    if last.best is None:
-        raise _no_solution(problem, last)
     return last
 
 
-def _no_solution(problem: Problem, last: Progress) -> Infeasible:
-    """Why nothing can be released: proved, or not found in time."""
+def no_solution(problem: Problem, last: Progress) -> Infeasible:
+    """Why nothing can be released: proved, or not found by this strategy, or not in time."""
     if isinstance(last, Proved):
         return why_infeasible(problem)
-    return Infeasible(
+    if isinstance(last, Stopped) and last.reason == NO_PROOF:
+        said = (
+            f"the strategy found no safe transformation among {last.checked:,} that it checked; "
+            "nothing was released, and whether one exists is not known"
+        )
+        hint = "search with `strategy: box`, which finds one if there is any"
+        return Infeasible(said, code="none-found-by-strategy", hint=hint, reasons=(said,))
+    said = (
         f"no safe transformation was found within {last.seconds:.1f} s; "
-        "nothing was released, and whether one exists is not known",
-        code="none-found-in-time",
-        hint="allow more time, more suppression, or a higher limit on some attribute",
+        "nothing was released, and whether one exists is not known"
     )
+    hint = "allow more time, more suppression, or a higher limit on some attribute"
+    return Infeasible(said, code="none-found-in-time", hint=hint, reasons=(said,))

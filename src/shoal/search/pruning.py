@@ -1,0 +1,77 @@
+"""What a search knows of nodes it has not checked: two facts, each in an antichain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shoal.search.antichain import Antichain, AntichainStatistics
+from shoal.search.walks import floor_of
+
+if TYPE_CHECKING:
+    from shoal.search.incumbent import Incumbent
+    from shoal.search.problem import Problem
+    from shoal.values import Best, Node
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the check of a node tells.
+
+    `best` is the node where it is safe. `loss` is what it would cost whatever it suppresses, and
+    `floor` at most the loss of all nodes above it.
+    """
+
+    best: Best | None
+    loss: float
+    floor: float
+
+
+class Pruning:
+    """Insufficient quality, handed on upwards, and insufficient protection, handed on downwards.
+
+    *Quality*: the bound of a node holds for all above it; once it is above the best loss, none of
+    them can be better, nor as good. *Protection*: where the records that must go at a node are more
+    than the limit, they are too many at every node below it. For k-anonymity and distinct diversity
+    these are the records suppressed; other models say by `least_removal` what must go. Both facts
+    hold for every model and every loss.
+    """
+
+    def __init__(self, problem: Problem, incumbent: Incumbent) -> None:
+        self.problem = problem
+        self.incumbent = incumbent
+        self._poor = Antichain(len(problem.lattice.top), "up")
+        self._unsafe = Antichain(len(problem.lattice.top), "down")
+
+    def poor(self, node: Node) -> bool:
+        """Whether this node and all above it are known to lose more than the best."""
+        if self._poor.covers(node):
+            return True
+        return self.is_beaten(node, self.problem.objective.lower_bound(node))
+
+    def is_beaten(self, node: Node, floor: float) -> bool:
+        """Whether a node with this floor, and so all above it, lose more than the best."""
+        if self.incumbent.beaten_by(floor):
+            self._poor.insert(node)
+            return True
+        return False
+
+    def unsafe(self, node: Node) -> bool:
+        """Whether this node and all below it are known to suppress too many records."""
+        return self._unsafe.covers(node)
+
+    def check(self, node: Node) -> Look:
+        """Check a node, and keep what follows for others; the best is the caller's to offer."""
+        classes = self.problem.partition(node)
+        if int(self.problem.removal(classes).sum()) > self.problem.limit:
+            self._unsafe.insert(node)
+        loss = self.problem.objective.measure(node, classes)
+        return Look(self.problem.judge(node, classes), loss, floor_of(self.problem, node, classes))
+
+    @property
+    def statistics(self) -> dict[str, AntichainStatistics]:
+        """How each antichain was used up to now."""
+        return {
+            "insufficient quality": self._poor.statistics,
+            "insufficient protection": self._unsafe.statistics,
+        }

@@ -1,0 +1,94 @@
+"""Best-first branch and bound from the bottom up, by the loss of the nodes."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from shoal.search.incumbent import Incumbent, Limits
+from shoal.search.pruning import Pruning
+from shoal.search.walks import hopeless
+
+if TYPE_CHECKING:
+    from shoal.events import Progress
+    from shoal.search.antichain import AntichainStatistics
+    from shoal.search.problem import Problem
+    from shoal.values import Node
+
+
+@dataclass(frozen=True, eq=False)
+class BranchAndBound:
+    """Takes the open node of the least loss and checks the nodes one step above it.
+
+    After F. Prasser and others, 2016. A node that suppresses too much has a loss too, and is open
+    like any other. Left out is only what insufficient quality rules out (pruning.py), and it rules
+    out all above as well. So when no node is open, every node that could be as good as the best was
+    checked, for every model and loss: the best is the optimum. Until then all unchecked nodes are
+    above open ones, and the least floor of those is a bound. With a time limit it is a heuristic,
+    which finds good solutions early.
+
+    `statistics` tells after a search how the antichain was used.
+    """
+
+    name: ClassVar[str] = "bfs"
+    statistics: dict[str, AntichainStatistics] = field(default_factory=dict, init=False)
+
+    def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
+        """Yields progress, each improvement, and at last Proved or Stopped."""
+        run = _Run(problem, limits)
+        try:
+            yield from run.search()
+        finally:
+            quality = "insufficient quality"
+            self.statistics[quality] = run.pruning.statistics[quality]
+
+
+class _Run:
+    """One search: the open nodes by their losses, and once more by their floors."""
+
+    def __init__(self, problem: Problem, limits: Limits) -> None:
+        self.problem = problem
+        self.incumbent = Incumbent(limits)
+        self.pruning = Pruning(problem, self.incumbent)
+        self.seen: set[Node] = set()
+        self.closed: set[Node] = set()
+        self.by_loss: list[tuple[float, Node, float]] = []
+        self.by_floor: list[tuple[float, Node]] = []
+
+    def search(self) -> Iterator[Progress]:
+        incumbent = self.incumbent
+        if hopeless(self.problem):
+            yield incumbent.proved()
+            return
+        yield from self._check(self.problem.lattice.bottom, 0.0)
+        while self.by_loss:
+            _, node, floor = heapq.heappop(self.by_loss)
+            if not self.pruning.is_beaten(node, floor):
+                for _, above in self.problem.lattice.above(node):
+                    self._raise_bound()
+                    reason = incumbent.stop_reason()
+                    if reason is not None:
+                        yield incumbent.stopped(reason)
+                        return
+                    if above not in self.seen and not self.pruning.poor(above):
+                        yield from self._check(above, floor)
+            self.closed.add(node)
+        yield incumbent.proved()
+
+    def _check(self, node: Node, floor_below: float) -> Iterator[Progress]:
+        """Check a node and open it; what bounds the node below bounds all above it too."""
+        self.seen.add(node)
+        look = self.pruning.check(node)
+        floor = max(look.floor, floor_below)
+        heapq.heappush(self.by_loss, (look.loss, node, floor))
+        heapq.heappush(self.by_floor, (floor, node))
+        yield from self.incumbent.weigh(look.best)
+
+    def _raise_bound(self) -> None:
+        """The least floor of the open nodes bounds all that is not checked."""
+        while self.by_floor and self.by_floor[0][1] in self.closed:
+            heapq.heappop(self.by_floor)
+        if self.by_floor:
+            self.incumbent.bound = max(self.incumbent.bound, self.by_floor[0][0])
