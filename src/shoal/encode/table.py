@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.encode.builders import build
 from shoal.encode.classes import merge_histogram, number_rows
+from shoal.encode.counted import column_of, natural, weights_of
 from shoal.encode.propose import propose
 from shoal.errors import BadData
 from shoal.values import Histogram, Reference
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from shoal.definition.model import Attribute as AttributeDefinition
     from shoal.definition.model import Definition
     from shoal.encode.hierarchy import Hierarchy
-    from shoal.values import Ints
+    from shoal.values import Ints, Node
 
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """A quasi-identifier: its hierarchy, how high it may go, and how much it matters.
+    """A quasi-identifier: its hierarchy, how high it may go and must, and how much it matters.
 
     A value's code is its leaf; the code after the last leaf means missing. `groups[level][code]` is
     its group at a level: missing stays a group of its own, except at the last level where it joins
@@ -39,6 +39,7 @@ class Attribute:
     priority: float
     quantifiers: tuple[float, ...] | None
     groups: tuple[Ints, ...]
+    lowest: int = 0
 
     @property
     def height(self) -> int:
@@ -60,11 +61,23 @@ class Attribute:
 
 
 @dataclass(frozen=True, eq=False)
+class Raised:
+    """The levels from which on the tuples of a table are told apart, since no solution uses lower
+    ones, and the records that have each code of each attribute."""
+
+    bottom: Node
+    records_of: tuple[Ints, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
     """Distinct quasi-identifier tuples: `codes[j][t]` of attribute j, `weights[t]` records.
 
     `histograms` hold the sensitive values of each tuple. `removed` records are not in the table:
     those with a missing quasi-identifier, under basic match.
+
+    A `raised` table tells tuples apart from higher levels on. There a code stands for all values
+    that no level from there on tells apart, and the true numbers of records are in `raised`.
     """
 
     attributes: tuple[Attribute, ...]
@@ -72,6 +85,7 @@ class Table:
     weights: Ints
     histograms: Mapping[str, Histogram]
     removed: int
+    raised: Raised | None = None
 
     @property
     def records(self) -> int:
@@ -81,46 +95,60 @@ class Table:
     def tuples(self) -> int:
         return len(self.weights)
 
+    @property
+    def bottom(self) -> Node:
+        """The lowest level of each attribute: the one it must have, or from which it is told."""
+        if self.raised is not None:
+            return self.raised.bottom
+        return tuple(attribute.lowest for attribute in self.attributes)
+
+    @cached_property
+    def records_of(self) -> tuple[Ints, ...]:
+        """How many records have each code, for each attribute."""
+        if self.raised is not None:
+            return self.raised.records_of
+        return tuple(
+            np.bincount(codes, self.weights, len(attribute.groups[0])).astype(np.int64)
+            for attribute, codes in zip(self.attributes, self.codes, strict=True)
+        )
+
 
 def fill_hierarchies(definition: Definition, counted: pa.Table) -> Definition:
     """The definition with a proposed hierarchy for every quasi-identifier that has none."""
+    lacking = [
+        name for name in definition.quasi_identifiers if not definition.attributes[name].hierarchy
+    ]
+    return with_proposals(definition, {n: column_of(counted, n).counts for n in lacking})
+
+
+def with_proposals(definition: Definition, values: Mapping[str, Collection[str]]) -> Definition:
+    """The same, from the values of each of these attributes."""
     filled: dict[str, AttributeDefinition] = {}
     for name, attribute in definition.attributes.items():
         if attribute.role == "quasi-identifier" and attribute.hierarchy is None:
-            proposed = propose(list(_column(counted, name).counts))
+            proposed = propose(list(values[name]))
             attribute = attribute.model_copy(update={"hierarchy": proposed})
         filled[name] = attribute
     return definition.model_copy(update={"attributes": filled})
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """One counted column: its values that are not missing with their numbers of records, and for
-    each row the number of its value; missing is one past the last."""
+def encode(
+    definition: Definition, counted: pa.Table, attributes: Sequence[Attribute] = ()
+) -> Table:
+    """Codes for what the engine counted; every hierarchy is proven to be nested and complete.
 
-    counts: dict[str, int]
-    rows: Ints
-
-
-def _column(counted: pa.Table, name: str) -> _Column:
-    encoded = pc.dictionary_encode(counted[name].combine_chunks(), null_encoding="mask")
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    values = encoded.dictionary.to_pylist()
-    rows = pc.fill_null(encoded.indices, len(values)).to_numpy(zero_copy_only=False)
-    counts = np.bincount(rows, weights=_weights(counted), minlength=len(values))
-    return _Column(dict(zip(values, counts.astype(np.int64).tolist(), strict=False)), rows)
-
-
-def encode(definition: Definition, counted: pa.Table) -> Table:
-    """Codes for what the engine counted; every hierarchy is proven to be nested and complete."""
-    names = definition.quasi_identifiers
-    weights = _weights(counted)
-    attributes, codes = [], []
-    for name in names:
-        attribute, column = _encode_attribute(definition.attributes[name], name, counted)
-        attributes.append(attribute)
-        codes.append(column)
+    Attributes that are given are not made once more.
+    """
+    columns = {name: column_of(counted, name) for name in definition.quasi_identifiers}
+    attributes = attributes or [
+        attribute_of(name, definition.attributes[name], column.counts)
+        for name, column in columns.items()
+    ]
+    codes = [
+        code_of(attribute, list(columns[attribute.name].counts))[columns[attribute.name].rows]
+        for attribute in attributes
+    ]
+    weights = weights_of(counted)
     removed = 0
     if definition.missing.match == "basic":
         complete = np.ones(len(weights), dtype=bool)
@@ -144,7 +172,7 @@ def encode(definition: Definition, counted: pa.Table) -> Table:
 def _with_histograms(
     definition: Definition,
     counted: pa.Table,
-    attributes: list[Attribute],
+    attributes: Sequence[Attribute],
     codes: list[Ints],
     weights: Ints,
     removed: int,
@@ -169,30 +197,38 @@ def _with_histograms(
     )
 
 
-def _encode_attribute(
-    declared: AttributeDefinition, name: str, counted: pa.Table
-) -> tuple[Attribute, Ints]:
-    """The attribute and the code of each counted row."""
-    column = _column(counted, name)
+def attribute_of(name: str, declared: AttributeDefinition, counts: Mapping[str, int]) -> Attribute:
+    """The quasi-identifier whose values occur so often."""
     assert declared.hierarchy is not None  # fill_hierarchies was there before  # noqa: S101
-    hierarchy = build(name, declared.hierarchy, column.counts)
-    leaf_of = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
-    leaves = np.array([*(leaf_of[value] for value in column.counts), len(leaf_of)], dtype=np.int64)
+    hierarchy = build(name, declared.hierarchy, counts)
     _check_levels(name, declared, hierarchy)
-    attribute = Attribute(
+    return Attribute(
         name,
         hierarchy,
         hierarchy.height if declared.limit is None else declared.limit,
         1.0 if declared.priority is None else declared.priority,
         declared.information_loss,
         groups_with_missing(hierarchy),
+        declared.lowest,
     )
-    return attribute, leaves[column.rows]
+
+
+def code_of(attribute: Attribute, values: Sequence[str]) -> Ints:
+    """The code of each of these values, and at last that of missing."""
+    leaf_of = {leaf: i for i, leaf in enumerate(attribute.hierarchy.labels[0])}
+    return np.array([*(leaf_of[value] for value in values), len(leaf_of)], dtype=np.int64)
 
 
 def _check_levels(name: str, declared: AttributeDefinition, hierarchy: Hierarchy) -> None:
-    """The limit and the losses of levels fit the hierarchy that the data gave."""
+    """The levels and their losses fit the hierarchy that the data gave."""
     limit, losses, height = declared.limit, declared.information_loss, hierarchy.height
+    if declared.lowest > height:
+        raise BadData(
+            f"attributes.{name}.from is {declared.lowest}, but the hierarchy ends at level "
+            f"{height}",
+            code="from-above-hierarchy",
+            hint=f"write a level from 0 to {height}, or leave it out",
+        )
     if limit is not None and limit > height:
         raise BadData(
             f"attributes.{name}.limit is {limit}, but the hierarchy ends at level {height}",
@@ -226,8 +262,8 @@ def _reference(
     A missing value comes after all others: as a value of its own, or as a number past the last one
     where missing counts as none.
     """
-    column = _column(counted, name)
-    values = sorted(column.counts, key=_natural)
+    column = column_of(counted, name)
+    values = sorted(column.counts, key=natural)
     rank = {value: i for i, value in enumerate(values)}
     codes = np.array([*(rank[value] for value in column.counts), len(rank)])[column.rows]
     shown: list[str | None] = [*values]
@@ -242,18 +278,3 @@ def _reference(
         parents = tuple(groups[leaves[: len(shown)]] for groups in groups_with_missing(hierarchy))
     counts = np.bincount(codes, weights=weights, minlength=len(shown))[: len(shown)]
     return Reference(tuple(shown), counts.astype(np.int64), parents), codes
-
-
-def _natural(value: str) -> tuple[int, float, str]:
-    """Numbers by size before text by code point."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    return (1, 0.0, value) if math.isnan(number) else (0, number, value)
-
-
-def _weights(counted: pa.Table) -> Ints:
-    """The counts, the last column of what an engine counted."""
-    weights: Ints = counted.column(counted.num_columns - 1).to_numpy().astype(np.int64)
-    return weights

@@ -54,7 +54,7 @@ class Bounds:
             return self._cells(lo, hi, classes, wanted)
         gone = int(instance.going(classes).sum())
         finest = instance.classes(lo).counts.sizes
-        return loss.least(finest, gone, instance.rows.records)
+        return instance.dearer(lo) * loss.least(finest, gone, instance.rows.records)
 
     def _cells(self, lo: Node, hi: Node, classes: Classes, wanted: float) -> float:
         """The sum over the attributes of the least that each pays at a level of the box.

@@ -56,7 +56,7 @@ def check(
     best, found = _best(instance, proof.claim)
     if best is None:
         return Verdict((about, found), 0, 0, 0)
-    findings = [about, found, _cover(proof, instance.top)]
+    findings = [about, found, _cover(proof, instance.bottom, instance.top)]
     if all(finding.holds for finding in findings):
         findings.append(_reasons(Reasons(instance, best), proof, sample, tell))
     released = instance.rows.records - best.suppressed
@@ -80,7 +80,7 @@ def _about(subject: Subject, stated: Mapping[str, object]) -> Finding:
 def _best(instance: Instance, claim: Claim) -> tuple[Best | None, Finding]:
     """The best node measured afresh, None when it is not safe, and whether it is as claimed."""
     name = "proof: best node"
-    if not _inside(claim.levels, claim.levels, instance.top):
+    if not _inside(claim.levels, claim.levels, instance.bottom, instance.top):
         return None, Finding(name, False, f"{claim.levels} is no node of the lattice")
     best = instance.measure(claim.levels)
     if best is None:
@@ -92,21 +92,22 @@ def _best(instance: Instance, claim: Claim) -> tuple[Best | None, Finding]:
     return best, Finding(name, holds, saw)
 
 
-def _cover(proof: Proof, top: Node) -> Finding:
+def _cover(proof: Proof, bottom: Node, top: Node) -> Finding:
     """Whether every node is in some box."""
     name, steps = "proof: cover", proof.steps
-    astray = next((step for step in steps if not _inside(step.lo, step.hi, top)), None)
+    astray = next((step for step in steps if not _inside(step.lo, step.hi, bottom, top)), None)
     if astray is not None:
         return Finding(name, False, f"the box at line {astray.line} is not inside the lattice")
-    gap = uncovered(steps, top)
+    gap = uncovered(steps, top, bottom)
     if gap is not None:
         return Finding(name, False, f"no box has the nodes from {gap[0]} to {gap[1]}")
-    nodes = math.prod(level + 1 for level in top)
+    nodes = math.prod(high - low + 1 for low, high in zip(bottom, top, strict=True))
     return Finding(name, True, f"{len(steps):,} boxes have all {nodes:,} nodes")
 
 
-def _inside(lo: Node, hi: Node, top: Node) -> bool:
-    return all(0 <= low <= high <= most for low, high, most in zip(lo, hi, top, strict=True))
+def _inside(lo: Node, hi: Node, bottom: Node, top: Node) -> bool:
+    levels = zip(bottom, lo, hi, top, strict=True)
+    return all(least <= low <= high <= most for least, low, high, most in levels)
 
 
 def _reasons(reasons: Reasons, proof: Proof, sample: Sample | None, tell: Tell) -> Finding:

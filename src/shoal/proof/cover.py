@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from shoal.values import Ints, Node
 
 
-def uncovered(steps: Sequence[Step], top: Node) -> tuple[Node, Node] | None:
+def uncovered(
+    steps: Sequence[Step], top: Node, bottom: Node | None = None
+) -> tuple[Node, Node] | None:
     """A region, from its lowest to its highest node, that no box covers, None when there is none.
+
+    The lattice has the nodes from `bottom`, by default level 0 of all attributes, to `top`.
 
     A region inside one box is covered, one that meets no box is not, and any other is cut in two.
     The boxes of a search come from cuts in two, so there is always a cut that crosses no box: then
@@ -23,7 +27,8 @@ def uncovered(steps: Sequence[Step], top: Node) -> tuple[Node, Node] | None:
     """
     lo = np.array([step.lo for step in steps], dtype=np.int64).reshape(len(steps), len(top))
     hi = np.array([step.hi for step in steps], dtype=np.int64).reshape(len(steps), len(top))
-    regions = [(np.zeros(len(top), np.int64), np.array(top, np.int64), lo, hi)]
+    lowest = np.array((0,) * len(top) if bottom is None else bottom, np.int64)
+    regions = [(lowest, np.array(top, np.int64), lo, hi)]
     while regions:
         low, high, lo, hi = regions.pop()
         if len(lo) == 0:

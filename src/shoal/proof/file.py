@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
-from shoal.engines.files import open_files
+from shoal.engines.opening import open_source
 from shoal.proof.check import Sample, Tell, check
 from shoal.proof.format import read_proof, subject_of
 from shoal.proof.instance import Instance
@@ -41,7 +41,7 @@ def check_file(
 ) -> Checked:
     """Read a proof and the source of the definition, and check the one against the other."""
     proof = read_proof(path)
-    source = open_files(definition.source.options(), expect=set(definition.attributes))
+    source = open_source(definition.source.options(), expect=set(definition.attributes))
     with closing(source):
         columns = tuple(column.name for column in source.columns())
         definition = against_columns(definition, columns, source.name)

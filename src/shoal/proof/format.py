@@ -29,17 +29,19 @@ FORMAT = "shoal proof"
 
 @dataclass(frozen=True)
 class Climb:
-    """A quasi-identifier of the lattice: it has levels 0 to `height` and may go up to `limit`."""
+    """A quasi-identifier of the lattice: of its levels, 0 to `height`, it may have those from
+    `lowest` to `limit`."""
 
     name: str
     height: int
     limit: int
     priority: float
+    lowest: int = 0
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What a proof is about; the limits of the attributes are the top of the lattice."""
+    """What a proof is about; the levels that its attributes may have are the lattice."""
 
     attributes: tuple[Climb, ...]
     records: int

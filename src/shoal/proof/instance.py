@@ -44,6 +44,11 @@ class Instance:
         """The highest node."""
         return tuple(attribute.climb.limit for attribute in self.rows.attributes)
 
+    @property
+    def bottom(self) -> Node:
+        """The lowest node."""
+        return tuple(attribute.climb.lowest for attribute in self.rows.attributes)
+
     def classes(self, node: Node) -> Classes:
         """The classes at a node: rows with the same groups in all attributes."""
         of = np.zeros(len(self.rows.weights), dtype=np.int64)
@@ -90,6 +95,7 @@ class Instance:
             loss = sum(costs[level] for costs, level in zip(self.level_costs, node, strict=True))
         else:
             loss = self.loss.class_loss(sizes[kept], suppressed, self.rows.records)
+            loss *= self.dearer(node)
         return Best(node, loss, suppressed, int(kept.sum()), int(sizes[kept].min()))
 
     def joined_cost(self, paid: Sequence[float]) -> float:
@@ -103,6 +109,19 @@ class Instance:
         if self.aggregate == "geometric":
             return math.prod(1 + each for each in weighted) ** (1 / len(weighted)) - 1
         return sum(weighted) / sum(priorities)
+
+    def dearer(self, node: Node) -> float:
+        """What a class loss is multiplied by, since a priority above the least one counts.
+
+        It rises with the levels, and is 1 where all priorities are equal.
+        """
+        climbs = [attribute.climb for attribute in self.rows.attributes]
+        least, total = min(c.priority for c in climbs), sum(c.priority for c in climbs)
+        more = 0.0
+        for climb, level in zip(climbs, node, strict=True):
+            if climb.height:
+                more += (climb.priority - least) / total * level / climb.height
+        return 1 + more
 
     @cached_property
     def cell_costs(self) -> list[tuple[Floats, ...]]:

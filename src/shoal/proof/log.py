@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from shoal.engines.base import FileTarget
-from shoal.engines.staged import StagedFile, check_target
+from shoal.engines.staged import StagedFile, check_file
 from shoal.errors import BadOutput
 from shoal.proof.format import box_line, header_line
 
@@ -35,7 +35,7 @@ class ProofLog:
         self._path = path
         self._target = FileTarget(path, format="json")
         self._staged: StagedFile | None = None
-        check_target(self._target)
+        check_file(self._target)
         with self._told():
             self._boxes = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
 

@@ -145,6 +145,7 @@ def _attribute(name: str, declared: Declared, texts: Texts, stay: Bools) -> Attr
             hierarchy.height,
             hierarchy.height if declared.limit is None else declared.limit,
             1.0 if declared.priority is None else declared.priority,
+            declared.lowest,
         ),
         codes[stay],
         groups_of(hierarchy),

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shoal.definition.check import against_columns
+from shoal.definition.model import OutputFile
 from shoal.engines.base import FileOptions
 from shoal.engines.files import open_files
+from shoal.engines.opening import open_source
 from shoal.errors import BadData, UserError
 from shoal.verify.judge import unreadable, verify
 from shoal.verify.recount import distinct_values
@@ -56,7 +58,7 @@ def verify_file(
             known = _look(definition, columns, source)
     elif definition.others == "keep":
         raise BadData(
-            f"cannot tell which columns `others: keep` means: {definition.source.path} "
+            f"cannot tell which columns `others: keep` means: {definition.source.shown} "
             "cannot be read or has changed",
             code="unknown-others",
             hint="name the kept columns in the definition, or put the source back",
@@ -69,7 +71,7 @@ def verify_file(
     try:
         opened = open_files(_options(definition, release), expect=set(definition.attributes))
     except UserError as error:
-        if not release.is_file():
+        if not release.exists():
             raise
         return unreadable(error)
     with closing(opened):
@@ -87,7 +89,7 @@ def verify_file(
 def _source(definition: Definition, stated: Stated | None) -> Source | None:
     """The source, when it can be read and is still the one that the result speaks of."""
     try:
-        source = open_files(definition.source.options(), expect=set(definition.attributes))
+        source = open_source(definition.source.options(), expect=set(definition.attributes))
     except UserError:
         return None
     if stated is None or stated.input_sha256 in (None, source.fingerprint()):
@@ -97,14 +99,17 @@ def _source(definition: Definition, stated: Stated | None) -> Source | None:
 
 
 def _look(definition: Definition, columns: tuple[str, ...], source: Source) -> Known:
-    names = definition.quasi_identifiers
-    counted = source.count_by(names, definition.missing.values)
-    return Known(columns, distinct_values(counted, names), source_facts(definition, source))
+    """One column at a time, so that the number of combinations does not matter."""
+    values: dict[str, frozenset[str]] = {}
+    for name in definition.quasi_identifiers:
+        counted = source.count_by([name], definition.missing.values)
+        values |= distinct_values(counted, [name])
+    return Known(columns, values, source_facts(definition, source, values))
 
 
 def _options(definition: Definition, release: Path) -> FileOptions:
     """A release is read as it was written: with a header, and the delimiter of the output."""
-    output = definition.output
+    output = definition.output if isinstance(definition.output, OutputFile) else None
     same = output is not None and output.path.suffix == release.suffix
     return FileOptions(
         path=str(release),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shoal.definition.model import OutputFile
 from shoal.errors import UserError, quoted
 from shoal.values import Finding, Verdict
 from shoal.verify.levels import judge_level
@@ -83,7 +84,10 @@ def _uncounted(why: Finding) -> Verdict:
 
 
 def _columns(definition: Definition, seen: Sequence[str], source: Sequence[str] | None) -> Finding:
-    """The declared columns and no other, in the definition's order or the source's."""
+    """The declared columns and no other, in the definition's order or the source's.
+
+    Columns that an output is parted by stand in the names of its folders, so they come last.
+    """
     declared = definition.names("quasi-identifier", "sensitive", "keep")
     faults = {
         "not declared": [name for name in seen if name not in definition.attributes],
@@ -92,7 +96,9 @@ def _columns(definition: Definition, seen: Sequence[str], source: Sequence[str] 
         "there twice": sorted({name for name in seen if seen.count(name) > 1}),
     }
     said = [f"{quoted(names)} {fault}" for fault, names in faults.items() if names]
+    parted = definition.output.partition_by if isinstance(definition.output, OutputFile) else ()
     orders = [list(declared), [name for name in source or () if name in declared]]
+    orders += [[*(name for name in order if name not in parted), *parted] for order in orders]
     if not said and source is not None and list(seen) not in orders:
         said = ["the declared columns, but in another order"]
     return Finding("columns", not said, "; ".join(said) or f"the {len(seen)} declared, no other")

@@ -72,26 +72,27 @@ def judge_level(
     except BadHierarchy as error:
         return Finding(name, False, f"not judged: {error.what}")
     limit = labels.height if attribute.limit is None else min(attribute.limit, labels.height)
+    allowed = range(attribute.lowest, limit + 1)
     if stated is None:
-        return _infer(name, labels, column, limit)
-    if not 0 <= stated <= limit:
-        return Finding(
-            name, False, f"level {stated} is stated, but levels 0 to {limit} are allowed"
-        )
+        return _infer(name, labels, column, allowed)
+    if stated not in allowed:
+        which = f"levels {attribute.lowest} to {limit} are allowed"
+        return Finding(name, False, f"level {stated} is stated, but {which}")
     fault = _fault(labels, column, stated)
     return Finding(name, not fault, fault or f"{_seen(column)} at level {stated}")
 
 
-def _infer(name: str, labels: Labels, column: ColumnCount, limit: int) -> Finding:
+def _infer(name: str, labels: Labels, column: ColumnCount, allowed: range) -> Finding:
     """Some level must fit the whole column; else the finding tells what is wrong at the nearest."""
-    faults = [_fault(labels, column, level) for level in range(limit + 1)]
-    fitting = [str(level) for level, fault in enumerate(faults) if not fault]
+    faults = {level: _fault(labels, column, level) for level in allowed}
+    fitting = [str(level) for level, fault in faults.items() if not fault]
     if fitting:
         return Finding(name, True, f"{_seen(column)} at level {' or '.join(fitting)}")
-    nearest = min(
-        range(limit + 1), key=lambda level: len(labels.misfits(level, column.labels)), default=0
-    )
-    return Finding(name, False, f"no level of 0 to {limit} fits; nearest: {faults[nearest]}")
+    if not faults:
+        return Finding(name, False, f"the hierarchy has no level from {allowed.start} on")
+    nearest = min(faults, key=lambda level: len(labels.misfits(level, column.labels)))
+    which = f"{allowed.start} to {allowed.stop - 1}"
+    return Finding(name, False, f"no level of {which} fits; nearest: {faults[nearest]}")
 
 
 def _fault(labels: Labels, column: ColumnCount, level: int) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.verify.recount import recount
+from shoal.engines.base import Generalization
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
@@ -30,39 +30,66 @@ class SourceFacts(TypedDict):
     reference: Mapping[str, Values] | None
 
 
+PRESENT, ABSENT = "present", "absent"
+
 UNKNOWN: SourceFacts = {"records": None, "removed": 0, "blank": 0, "reference": None}
 
 
-def source_facts(definition: Definition, source: Source) -> SourceFacts:
-    """Count in the source what its release is held against, and no more than that needs."""
-    basic = definition.missing.match == "basic"
-    reference = {name: _reference(definition, source, name) for name in definition.sensitive}
-    if not basic and definition.suppressed == "drop":
-        records = recount(source, ()).records
-        return {"records": records, "removed": 0, "blank": 0, "reference": reference}
-    found = recount(
-        source,
-        definition.quasi_identifiers,
-        sensitive=() if basic else definition.sensitive,
-        mark=not basic,
-        missing=definition.missing.values,
-    )
-    return {
-        "records": found.records + found.marked,
-        "removed": found.incomplete if basic else 0,
-        "blank": found.marked,
-        "reference": reference,
+def source_facts(
+    definition: Definition, source: Source, values: Mapping[str, Collection[str]]
+) -> SourceFacts:
+    """Count in the source what its release is held against, and no more than that needs.
+
+    `values` are the distinct values of each quasi-identifier. Nothing asked here gives more rows
+    than a column has values, however many combinations the source has.
+    """
+    missing, names = definition.missing.values, definition.quasi_identifiers
+    known = names if definition.missing.match == "basic" else ()
+    reference = {
+        name: _values(source.count_by((name,), missing, complete=known))
+        for name in definition.sensitive
     }
+    records = _records(source.count_by(()))
+    removed = blank = 0
+    if known:
+        removed = records - _records(source.count_by((), missing, complete=known))
+    elif definition.suppressed == "mark":
+        blank = _blank(definition, source, values, reference)
+    return {"records": records, "removed": removed, "blank": blank, "reference": reference}
 
 
-def _reference(definition: Definition, source: Source, name: str) -> Values:
-    """The values of an attribute in all records, under basic match in those that it keeps."""
-    known = definition.quasi_identifiers if definition.missing.match == "basic" else ()
-    counted = source.count_by((*known, name), definition.missing.values)
-    for i in range(len(known)):
-        counted = counted.filter(pc.is_valid(counted.column(i)))
-    summed = pa.table([counted.column(len(known)), counted.column(len(known) + 1)], ["v", "n"])
-    summed = summed.group_by("v").aggregate([("n", "sum")])
-    return dict(
-        zip(summed.column("v").to_pylist(), summed.column("n_sum").to_pylist(), strict=True)
-    )
+def _records(counted: pa.Table) -> int:
+    """The number that a count of no columns gives."""
+    return int(counted.column(0)[0].as_py())
+
+
+def _values(counted: pa.Table) -> Values:
+    """The values of one column with their records, None for missing."""
+    return dict(zip(*(column.to_pylist() for column in counted.columns), strict=True))
+
+
+def _blank(
+    definition: Definition,
+    source: Source,
+    values: Mapping[str, Collection[str]],
+    reference: Mapping[str, Values],
+) -> int:
+    """Records without any quasi-identifier and sensitive value.
+
+    Every column is counted by whether it is there. The texts that mean missing do so in
+    quasi-identifiers alone: a sensitive value is released as it stands.
+    """
+    tokens = dict.fromkeys(definition.missing.values, ABSENT)
+    there: dict[str, Generalization] = {}
+    for name in definition.quasi_identifiers:
+        told = {**dict.fromkeys(values[name], PRESENT), **tokens}
+        there[name] = Generalization(tuple(told), tuple(told.values()), ABSENT)
+    for name in definition.sensitive:
+        texts = tuple(dict.fromkeys((*filter(None, reference[name]), *tokens)))
+        there[name] = Generalization(texts, (PRESENT,) * len(texts), ABSENT)
+    counted = source.count_by(tuple(there), generalized=there)
+    for name in there:
+        # A column without any value is not generalized: all of it is absent.
+        if there[name].values:
+            counted = counted.filter(pc.equal(counted[name], ABSENT))
+    return int(pc.sum(counted.column(counted.num_columns - 1)).as_py() or 0)

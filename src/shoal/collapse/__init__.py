@@ -1,0 +1,1 @@
+"""From a source to the tuples that the search works on, however many there are."""

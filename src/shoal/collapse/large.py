@@ -1,0 +1,216 @@
+"""A source with more tuples than may be read, asked a few columns at a time.
+
+Which level of an attribute can no solution use? Take the node where it has that level and every
+other attribute its highest. At any node with this level the classes are parts of the classes there,
+so at least as many records are suppressed as their `least_removal` says. Above the limit, no node
+with this level, or a lower one, is safe. Leaving columns out only joins classes, which never raises
+the number of records that must go, so counts of one or two columns are sound too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from shoal.definition.demands import loss_of, models_of
+from shoal.encode.counted import column_of, weights_of
+from shoal.encode.table import Attribute, Table, attribute_of, code_of, encode, with_proposals
+from shoal.engines.base import Generalization
+from shoal.loss.base import CellLoss
+from shoal.search.objective import domain_of, objective_of
+from shoal.search.problem import Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shoal.definition.model import Definition
+    from shoal.engines.base import Source
+    from shoal.loss.base import Floats, Loss
+    from shoal.privacy.base import PrivacyModel
+    from shoal.values import Ints, Node
+
+
+View: TypeAlias = tuple[int, Problem]
+"""A problem of some columns, and the level from which on it tells the first of them."""
+
+
+def look_at(definition: Definition, source: Source, most: int) -> Large:
+    """Count every quasi-identifier by itself."""
+    names, missing = definition.quasi_identifiers, definition.missing.values
+    counted = {name: source.count_by([name], missing) for name in names}
+    counts = {name: column_of(counted[name], name).counts for name in names}
+    records = int(weights_of(counted[names[0]]).sum())
+    filled = with_proposals(definition, counts)
+    attributes = tuple(attribute_of(n, filled.attributes[n], counts[n]) for n in names)
+    if definition.missing.match == "basic":
+        counted = {name: source.count_by([name], missing, complete=names) for name in names}
+    records_of = tuple(_records_of(each, counted[each.name]) for each in attributes)
+    removed = records - int(records_of[0].sum())
+    return Large(
+        filled,
+        source,
+        attributes,
+        records_of,
+        removed,
+        counts,
+        models_of(filled),
+        loss_of(filled),
+        most,
+    )
+
+
+def _records_of(attribute: Attribute, counted: pa.Table) -> Ints:
+    """How many records have each code, from the counts of a column."""
+    column = column_of(counted, attribute.name)
+    codes = code_of(attribute, list(column.counts))[column.rows]
+    return np.bincount(codes, weights_of(counted), len(attribute.groups[0])).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Large:
+    """The source, its attributes with the records of each code, and how many tuples may be read.
+
+    `removed` records have a missing quasi-identifier, under basic match; all else is counted
+    without them.
+    """
+
+    definition: Definition
+    source: Source
+    attributes: tuple[Attribute, ...]
+    records_of: tuple[Ints, ...]
+    removed: int
+    values: Mapping[str, Collection[str]]
+    models: tuple[PrivacyModel, ...]
+    loss: Loss
+    most: int
+
+    def bottom(self) -> Node:
+        """For each attribute the lowest level that a solution can use, as far as can be told."""
+        return tuple(self._lowest(j) for j in range(len(self.attributes)))
+
+    def count(self, bottom: Node) -> pa.Table:
+        """The tuples from these levels up, one more than may be read where there are more."""
+        names = self.definition.quasi_identifiers + self.definition.sensitive
+        return self._count(names, self.merged(bottom))
+
+    def distinct(self, bottom: Node) -> int:
+        """How many tuples there are from these levels up."""
+        return self.source.count_distinct(
+            self.definition.quasi_identifiers + self.definition.sensitive,
+            self.definition.missing.values,
+            generalized=self.merged(bottom),
+            complete=self._complete,
+        )
+
+    def merged(self, levels: Node) -> dict[str, Generalization]:
+        """What joins the values that neither classes nor losses tell apart from these levels up.
+
+        So every class and every loss of a node at or above the levels comes out the same.
+        """
+        loss, merged = self.loss, {}
+        for attribute, records, level in zip(self.attributes, self.records_of, levels, strict=True):
+            costs: Sequence[Floats] = ()
+            if isinstance(loss, CellLoss):
+                costs = loss.cell_costs(domain_of(attribute, records))
+            merged[attribute.name] = _joined(attribute, level, costs[level : attribute.limit + 1])
+        return merged
+
+    def _lowest(self, j: int) -> int:
+        """The first level at which no more records must go than may.
+
+        A view that begins above a level tells of it only when too many must go there.
+        """
+        attribute = self.attributes[j]
+        level = attribute.lowest
+        for first, view in self._views(j):
+            at, others = max(level, first), view.lattice.top[1:]
+            while at < attribute.limit and view.least_suppressed((at, *others)) > view.limit:
+                level = at = at + 1
+        return level
+
+    def _views(self, j: int) -> Iterator[View]:
+        """The problem as an attribute and few others see it, each other at its highest level.
+
+        The more columns the more is told: first all that still tell records apart there, with the
+        sensitive ones; then pairs, the attribute alone, and no sensitive ones, until so few tuples
+        are asked for that they may be read from the lowest level up.
+        """
+        beside = [i for i, other in enumerate(self.attributes) if i != j and _tells(other)]
+        choices: list[list[tuple[int, ...]]] = [[(j,)]]
+        if beside:
+            choices = [[(j, *beside)], [(j, i) for i in beside], [(j,)]]
+        for sensitive in dict.fromkeys((self.definition.sensitive, ())):
+            for choice in choices:
+                views = list(filter(None, (self._view(each, sensitive) for each in choice)))
+                yield from views
+                if [first for first, _ in views] == [self.attributes[j].lowest] * len(choice):
+                    return
+
+    def _view(self, columns: Sequence[int], sensitive: Sequence[str]) -> View | None:
+        """The problem as some columns see it, from the first level of the first one at which that
+        may be read; None where there is no such level below its highest."""
+        seen = [self.attributes[i] for i in columns]
+        names = tuple(attribute.name for attribute in seen)
+        if len(columns) == 1 and not sensitive:
+            return seen[0].lowest, self._problem(self._alone(columns[0]), ())
+        joined = {each.name: _joined(each, each.limit) for each in seen[1:]}
+        for level in range(seen[0].lowest, seen[0].limit):
+            joined[names[0]] = _joined(seen[0], level)
+            counted = self._count((*names, *sensitive), joined)
+            if counted.num_rows <= self.most:
+                part = {name: self.definition.attributes[name] for name in (*names, *sensitive)}
+                definition = self.definition.model_copy(update={"attributes": part})
+                return level, self._problem(encode(definition, counted, seen), sensitive)
+        return None
+
+    def _alone(self, j: int) -> Table:
+        """The table of one attribute."""
+        codes = np.flatnonzero(self.records_of[j])
+        return Table((self.attributes[j],), (codes,), self.records_of[j][codes], {}, 0)
+
+    def _problem(self, table: Table, sensitive: Sequence[str]) -> Problem:
+        """The demands on a part of the columns."""
+        models = [model for model in self.models if model.attribute in (None, *sensitive)]
+        objective = objective_of(table, self.loss, "mean")
+        return Problem(table, tuple(models), objective, self._limit)
+
+    def _count(self, columns: Sequence[str], merged: Mapping[str, Generalization]) -> pa.Table:
+        return self.source.count_by(
+            columns,
+            self.definition.missing.values,
+            generalized=merged,
+            complete=self._complete,
+            at_most=self.most,
+        )
+
+    @cached_property
+    def _complete(self) -> tuple[str, ...]:
+        """The columns without which a record is removed."""
+        basic = self.definition.missing.match == "basic"
+        return self.definition.quasi_identifiers if basic else ()
+
+    @cached_property
+    def _limit(self) -> int:
+        return self.definition.suppression_limit(int(self.records_of[0].sum()))
+
+
+def _tells(attribute: Attribute) -> bool:
+    """Whether an attribute tells records apart at its highest level."""
+    return len(np.unique(attribute.groups[attribute.limit])) > 1
+
+
+def _joined(attribute: Attribute, level: int, costs: Sequence[Floats] = ()) -> Generalization:
+    """Each value becomes the first one with its group at a level and its costs.
+
+    Missing stays missing: it costs other than values do, even where it joins their group.
+    """
+    values = attribute.hierarchy.labels[0]
+    if level == 0 or not values:
+        return Generalization((), ())
+    told = np.column_stack([attribute.groups[level][:-1], *(cost[:-1] for cost in costs)])
+    _, first, group = np.unique(told, axis=0, return_index=True, return_inverse=True)
+    return Generalization(values, tuple(values[leaf] for leaf in first[group.ravel()]))

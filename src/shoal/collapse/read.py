@@ -1,0 +1,80 @@
+"""The distinct tuples of a source: read at once where they fit, else from higher levels up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from shoal.collapse.advice import too_many_tuples
+from shoal.collapse.large import Large, look_at
+from shoal.encode.table import Raised, Table, encode, fill_hierarchies
+from shoal.engines.machine import half_of_memory
+from shoal.errors import BadData
+from shoal.verify.recount import distinct_values
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+    from shoal.engines.base import Source
+
+BYTES_OF_A_TUPLE, BYTES_OF_A_CELL = 256, 32
+"""About what a tuple takes: its counts and classes in each thread, and each of its cells."""
+
+FALLBACK = 2**32
+"""Bytes to reckon with where the system does not tell its memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Collapsed:
+    """What was read: the definition with a hierarchy for every quasi-identifier, the tuples, and
+    the distinct values of each quasi-identifier."""
+
+    definition: Definition
+    table: Table
+    values: Mapping[str, Collection[str]]
+
+
+def collapse(definition: Definition, source: Source) -> Collapsed:
+    """Read the tuples of a source.
+
+    Where there are more than the budget, counts of few columns tell which levels no solution can
+    use, and tuples are counted from the levels above those. What is left out of the lattice is not
+    safe, so the optimum is the same.
+    """
+    names, missing = definition.quasi_identifiers, definition.missing.values
+    most = budget(definition)
+    counted = source.count_by(names + definition.sensitive, missing, at_most=most)
+    if not counted.num_rows:
+        raise BadData(
+            f"{source.name} has no records", code="no-records", hint="see that it is the right one"
+        )
+    if counted.num_rows > most:
+        return _raised(look_at(definition, source, most))
+    filled = fill_hierarchies(definition, counted)
+    return Collapsed(filled, encode(filled, counted), distinct_values(counted, names))
+
+
+def budget(definition: Definition) -> int:
+    """How many tuples may be read: those the definition allows, else what memory has room for.
+
+    The engine may use half of the memory, or what the definition says; tuples may use as much.
+    """
+    if definition.engine.tuples is not None:
+        return definition.engine.tuples
+    room = definition.engine.memory_limit or half_of_memory() or FALLBACK
+    cells = len(definition.quasi_identifiers + definition.sensitive)
+    return max(room // (BYTES_OF_A_TUPLE + BYTES_OF_A_CELL * cells), 1)
+
+
+def _raised(large: Large) -> Collapsed:
+    """The tuples from the lowest levels that a solution can use."""
+    bottom = large.bottom()
+    counted = large.count(bottom)
+    if counted.num_rows > large.most:
+        raise too_many_tuples(large, bottom)
+    table = replace(
+        encode(large.definition, counted, large.attributes),
+        removed=large.removed,
+        raised=Raised(bottom, large.records_of),
+    )
+    return Collapsed(large.definition, table, large.values)
