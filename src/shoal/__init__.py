@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shoal.anonymize import anonymize
     from shoal.checking import check, verify
+    from shoal.comparing import compare
     from shoal.definition.model import Definition
     from shoal.errors import (
         BadData,
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
         ShoalError,
     )
     from shoal.pipeline import run
-    from shoal.values import Result, Verdict
+    from shoal.values import Comparison, Result, Verdict
 
 _HOMES = {
     "BadData": "errors",
     "BadDefinition": "errors",
     "BadHierarchy": "errors",
     "BadOutput": "errors",
+    "Comparison": "values",
     "Definition": "definition.model",
     "Infeasible": "errors",
     "Interrupted": "errors",
@@ -38,6 +40,7 @@ _HOMES = {
     "Verdict": "values",
     "anonymize": "anonymize",
     "check": "checking",
+    "compare": "comparing",
     "run": "pipeline",
     "verify": "checking",
 }
@@ -47,6 +50,7 @@ __all__ = [
     "BadDefinition",
     "BadHierarchy",
     "BadOutput",
+    "Comparison",
     "Definition",
     "Infeasible",
     "Interrupted",
@@ -56,6 +60,7 @@ __all__ = [
     "Verdict",
     "anonymize",
     "check",
+    "compare",
     "run",
     "verify",
 ]

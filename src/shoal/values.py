@@ -163,7 +163,8 @@ class Result:
     """The outcome of a run; `to_json` in report/result.py writes exactly these fields.
 
     Where no transformation meets the demand, `failure` says why, the loss is infinite, nothing has
-    a level, and `privacy` tells what the most general transformation reaches.
+    a level, and `privacy` tells what the most general transformation reaches. `raised` has the
+    attributes whose levels below the one named no solution can use; they were not looked at.
     """
 
     status: str
@@ -194,6 +195,7 @@ class Result:
     weighted_information_loss: float
     class_sizes: tuple[Sizes, ...]
     failure: Failure | None = None
+    raised: Mapping[str, int] = field(default_factory=dict)
 
     def published(self, output: str) -> Result:
         """The same result, with the place of the published output."""
@@ -203,3 +205,39 @@ class Result:
         from shoal.report.html import result_html
 
         return result_html(self)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one strategy found: its best node, how far it may be from the optimum, what it took.
+
+    `loss` is None where nothing was found, and `ended` says why the search ended. `curve` has each
+    new best loss with its second. `memory` is in bytes, None where it is not known.
+    """
+
+    strategy: str
+    loss: float | None
+    proved: bool
+    bound: float
+    gap: float
+    levels: Mapping[str, int]
+    suppressed: int
+    checked: int
+    boxes: int
+    seconds: float
+    memory: int | None
+    ended: str
+    curve: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several strategies on the same problem, the best first."""
+
+    source: str
+    records: int
+    tuples: int
+    lattice: int
+    loss_model: str
+    time_limit: float | None
+    trials: tuple[Trial, ...]

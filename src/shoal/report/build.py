@@ -129,6 +129,7 @@ def _result(run: Run, **outcome: Any) -> Result:
         removed=run.table.removed,
         tuples=run.table.tuples,
         lattice=run.lattice,
+        raised=_raised(run.table),
         checked=run.last.checked,
         boxes=run.last.boxes,
         strategy=given.search.strategy,
@@ -141,6 +142,15 @@ def _result(run: Run, **outcome: Any) -> Result:
         hierarchies={name: written[name]["hierarchy"] for name in proposed},
         **outcome,
     )
+
+
+def _raised(table: Table) -> dict[str, int]:
+    """The attributes whose lowest levels no solution can use, with the lowest that was counted."""
+    return {
+        attribute.name: level
+        for attribute, level in zip(table.attributes, table.bottom, strict=True)
+        if level > attribute.lowest
+    }
 
 
 def class_sizes(sizes: Ints) -> tuple[Sizes, ...]:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from shoal.definition.write import to_mapping
 from shoal.engines.base import without_password
-from shoal.report.answers import Section, answers
+from shoal.report.answers import answers
 from shoal.report.document import background, title
 from shoal.report.html import STYLE, sections
+from shoal.report.plain import plain
 from shoal.report.result import to_dict
 from shoal.report.write import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from shoal.definition.model import Definition
     from shoal.values import Result
-
-WIDTH = 88
 
 
 def write_report(result: Result, definition: Definition, path: Path) -> None:
@@ -61,31 +58,8 @@ def text(result: Result, definition: Definition) -> str:
     name = title(result, definition)
     lines = [name, "=" * len(name)]
     for section in (*answers(result), *background(result, definition)):
-        lines += ["", *_plain(section)]
-    return "\n".join(line.rstrip() for line in lines) + "\n"
-
-
-def _plain(section: Section) -> Iterator[str]:
-    if section.title:
-        yield section.title
-        yield "-" * len(section.title)
-    for line in section.lines:
-        yield from textwrap.wrap(line, WIDTH)
-    if section.rows:
-        yield from _columns([section.heading, *section.rows], section.numbers)
-    if section.copy:
-        yield section.copy
-
-
-def _columns(rows: Sequence[tuple[str, ...]], numbers: Sequence[int]) -> Iterator[str]:
-    """Rows with their cells below each other."""
-    filled = [row for row in rows if row]
-    widths = [max(map(len, column)) for column in zip(*filled, strict=True)]
-    for row in filled:
-        yield "  ".join(
-            cell.rjust(width) if i in numbers else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
+        lines += ["", *plain(section)]
+    return "\n".join(lines) + "\n"
 
 
 def _without_passwords(value: Any, key: str = "") -> Any:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def to_dict(result: Result) -> dict[str, Any]:
     """The fields of a result as plain values; infinity becomes None."""
-    plain: dict[str, Any] = _finite(dataclasses.asdict(result))
+    plain: dict[str, Any] = finite(dataclasses.asdict(result))
     return plain
 
 
@@ -31,11 +31,12 @@ def write_result(result: Result, path: Path) -> None:
     write_whole(to_json(result), path)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """A plain value with None in place of what JSON cannot hold: infinity, and no number."""
     if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
+        return {key: finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
+        return [finite(each) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

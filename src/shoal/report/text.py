@@ -48,6 +48,9 @@ def lost(result: Result) -> tuple[str, ...]:
         lines.append(
             f"{count(result.removed, 'record')} with a missing quasi-identifier removed before."
         )
+    if result.raised:
+        levels = ", ".join(f"{name} from level {level}" for name, level in result.raised.items())
+        lines.append(f"Too many tuples to read: counted {levels} up, since none below is safe.")
     return tuple(lines)
 
 

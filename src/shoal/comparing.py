@@ -1,0 +1,128 @@
+"""`shoal.compare`: several strategies on the same data, each in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal import plugins
+from shoal.collapse.read import collapse
+from shoal.definition.check import against_columns
+from shoal.definition.demands import loss_of, models_of
+from shoal.engines.opening import open_source
+from shoal.errors import BadDefinition, Mistake
+from shoal.events import Improved, Progress, Proved, Stopped
+from shoal.pipeline import load
+from shoal.search.run import problem_of
+from shoal.search.trial import Memory, attempt
+from shoal.values import Comparison, Trial
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition, Search
+    from shoal.search.problem import Problem
+
+TIME_LIMIT = 30.0
+"""Seconds for each strategy where nothing else is said."""
+Watcher = Callable[[str, Progress | None], None]
+"""Told of each strategy when it begins, with no event yet, and of each of its events."""
+
+
+def ignore(strategy: str, event: Progress | None) -> None:
+    """Watch nothing."""
+
+
+def compare(
+    definition: Definition | Mapping[str, Any] | str | Path,
+    strategies: Sequence[str] = (),
+    *,
+    time_limit: float | None = None,
+    watch: Watcher = ignore,
+) -> Comparison:
+    """Search the same problem with each strategy, one after the other; nothing is released.
+
+    All installed strategies where none are named, each for at most `time_limit` seconds: the
+    definition's own limit, else 30 s. The source is read once. Each strategy has a process of its
+    own, so that its memory can be told; its time is that of the search alone.
+    """
+    definition = load(definition)
+    names = tuple(strategies) or plugins.names("strategy")
+    limit = time_limit or definition.search.time_limit or TIME_LIMIT
+    options = [_options(definition, name, limit) for name in names]
+    source = open_source(
+        definition.source.options(),
+        expect=set(definition.attributes),
+        resources=definition.engine.resources(),
+    )
+    with closing(source):
+        columns = tuple(column.name for column in source.columns())
+        definition = against_columns(definition, columns, source.name)
+        collapsed = collapse(definition, source)
+    filled, table = collapsed.definition, collapsed.table
+    problem = problem_of(filled, table, models_of(filled), loss_of(filled))
+    trials = [_trial(problem, each, watch) for each in options]
+    return Comparison(
+        definition.source.shown,
+        table.records,
+        table.tuples,
+        problem.nodes,
+        definition.loss.name,
+        limit,
+        tuple(sorted(trials, key=_order)),
+    )
+
+
+def _options(definition: Definition, name: str, limit: float) -> Search:
+    """The search of the definition by another strategy; its own parameters go with its own."""
+    known = plugins.names("strategy")
+    if name not in known:
+        remedy = f"installed are {', '.join(known)}"
+        raise BadDefinition("strategies", [Mistake(name, "is no strategy", remedy)])
+    own = definition.search if definition.search.strategy == name else type(definition.search)()
+    update = {"strategy": name, "time_limit": limit, "threads": definition.search.threads}
+    return own.model_copy(update=update)
+
+
+def _order(trial: Trial) -> tuple[bool, float, bool, float]:
+    """Least loss first, then the proved ones, then the fastest."""
+    loss = trial.loss
+    return (loss is None, 0.0 if loss is None else round(loss, 12), not trial.proved, trial.seconds)
+
+
+def _trial(problem: Problem, options: Search, watch: Watcher) -> Trial:
+    watch(options.strategy, None)
+    last, memory = Progress(None, 0.0, 0, 0, 0.0), None
+    curve: list[tuple[float, float]] = []
+    for told in attempt(problem, options):
+        if isinstance(told, Memory):
+            memory = told.peak
+            continue
+        watch(options.strategy, told)
+        last = told
+        if isinstance(told, Improved) and told.best is not None:
+            curve.append((told.seconds, told.best.loss))
+    best = last.best
+    names = [attribute.name for attribute in problem.table.attributes]
+    return Trial(
+        options.strategy,
+        None if best is None else best.loss,
+        isinstance(last, Proved),
+        last.bound,
+        last.gap,
+        {} if best is None else dict(zip(names, best.node, strict=True)),
+        0 if best is None else best.suppressed,
+        last.checked,
+        last.boxes,
+        last.seconds,
+        memory,
+        _ended(last),
+        tuple(curve),
+    )
+
+
+def _ended(last: Progress) -> str:
+    """Why a search ended."""
+    if isinstance(last, Proved):
+        return "no solution" if last.best is None else "proved"
+    return last.reason if isinstance(last, Stopped) else "failed"
