@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -29,8 +30,9 @@ from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.search.boxes import Candidate
 from shoal.search.explorer import Explorer
-from shoal.search.incumbent import Limits
+from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.layout import prepare
+from shoal.search.pool import Pool
 from shoal.search.problem import Problem
 from shoal.search.strategies.box import BoxSearch
 from shoal.search.strategies.exhaustive import Exhaustive
@@ -141,6 +143,16 @@ def test_one_and_eight_threads_give_the_same_answer() -> None:
     assert ends[0] == ends[1] == ends[2]
 
 
+def test_explorations_of_one_box_each_end_with_the_same_answer() -> None:
+    problem = large_problem(attributes=6, records=500)
+    *_, whole = COMPILED.search(problem, Limits(threads=1))
+    pool = Pool(problem, prepare(problem), Incumbent(Limits()), threads=2, slice=1, turn=1)
+    with ThreadPoolExecutor(2) as threads:
+        *_, last = pool.run(threads)
+    assert isinstance(last, Proved)
+    assert last.best == whole.best
+
+
 def test_bounds_rise_and_never_pass_the_optimum() -> None:
     events = list(COMPILED.search(large_problem(), Limits(threads=2)))
     assert isinstance(events[-1], Proved)
@@ -182,9 +194,9 @@ def test_climbing_ends_at_a_node_that_no_neighbour_beats(case: Case) -> None:
     problem = problem_of(case)
     prepared = prepare(problem)
     start = problem.check(problem.lattice.top)
-    if start is None or not prepared.exact:
+    if start is None or not prepared.tables.exact:
         return
-    explorer = Explorer(prepared, np.array([np.inf, 0.0]), log=False)
+    explorer = Explorer(prepared, np.array([np.inf, 0.0, 0.0]), log=False)
     found = explorer.climb(Candidate(start.loss, start.suppressed, start.node)).candidates
     best = min(found, default=Candidate(start.loss, start.suppressed, start.node))
     checked = problem.check(best.node)

@@ -52,9 +52,10 @@ class Bounds:
         return objective.join(losses)
 
     def _classes(self, objective: ClassObjective, lo: Node, dropped: int) -> float:
-        """The classes of a node in the box are unions of those of `lo`."""
+        """The classes of a node in the box are unions of those of `lo`, its levels not below."""
         finest = self.problem.partition(lo).counts.sizes
-        return objective.loss.least(finest, dropped, self.problem.table.records)
+        least = objective.loss.least(finest, dropped, self.problem.table.records)
+        return objective.factor(lo) * least
 
     @cached_property
     def rise(self) -> list[float]:

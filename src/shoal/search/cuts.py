@@ -3,102 +3,107 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from shoal.search.kernels import part, step
+from shoal.search.notes import BOUND, note, note_levels
 
 SLACK = 1e-10
 """Sums of costs are compared with this much room, so that rounding never closes a box."""
 
 
-@njit(nogil=True, error_model="numpy", cache=True)
-def charge_fixed(tables, rows, scratch, at_sample, classes, lo, hi):  # type: ignore[no-untyped-def]
+@part
+def charge_fixed(state, depth):  # type: ignore[no-untyped-def]
     """What a dropped record of each class costs the attributes whose level is fixed."""
-    for c in range(classes):
-        scratch.fixed[c] = 0.0
+    frame, lo, hi = state.frames[depth], state.lo[depth], state.hi[depth]
+    fixed = state.fixed
+    for c in range(frame.classes + 1):
+        fixed[c] = 0.0
     for j in range(len(lo)):
         if lo[j] == hi[j]:
-            group, extra = tables.group[j, hi[j]], tables.extra[j, hi[j]]
-            for c in range(classes):
-                scratch.fixed[c] += extra[group[rows.sample[at_sample + c, j]]]
+            group, extra = state.group[j, hi[j]], state.charge[j, hi[j]]
+            sample = state.sample[frame.at_sample :, j]
+            for c in range(1, frame.classes + 1):
+                fixed[c] += extra[group[sample[c]]]
 
 
-@njit(nogil=True, error_model="numpy", cache=True)
-def at_least(base, priority, geometric, paid, extra, hi, j, level):  # type: ignore[no-untyped-def]
+@part
+def at_least(state, depth, j, level):  # type: ignore[no-untyped-def]
     """The least that attribute `j` at a level adds to the cost of a node of a box."""
-    cost = base[j, level] + paid[j, level]
-    if level < hi[j]:
-        cost += extra[j, level]
-    return np.log1p(priority[j] * cost) if geometric else cost
+    cost = state.base[j, level] + state.paid[depth, j, level]
+    if level < state.hi[depth, j]:
+        cost += state.extra[depth, j, level]
+    return np.log1p(state.priority[j] * cost) if state.geometric else cost
 
 
-@njit(nogil=True, error_model="numpy", cache=True)
-def cut(  # type: ignore[no-untyped-def]
-    base,
-    priority,
-    geometric,
-    paid,
-    extra,
-    due,
-    dropped,
-    lo,
-    hi,
-    low,
-    high,
-    promise,
-    least,
-    best,
-    order,
-):
+@part
+def due_at(state, depth, j, level):  # type: ignore[no-untyped-def]
+    """What the drops of attribute `j` at a level cost the fixed ones; may be added for one."""
+    if state.geometric or level == state.hi[depth, j]:
+        return 0.0
+    return state.due[depth, j, level]
+
+
+@step
+def cut(state, depth, best):  # type: ignore[no-untyped-def]
     """Cut off levels whose bound is above the best cost, until none is left to cut.
 
-    `low` and `high` become what is left of the levels between `lo` and `hi`, and `order` lists the
-    cuts (attribute, level). Returns how many there are, a bound of what is left, and the attribute
-    whose `due` is in it, -1 for none; a bound above the best closes the box. `promise` says how
+    `low` and `high` become what is left of the levels between `lo` and `hi`, and `promise` says how
     much each attribute promises to those who look or branch: what staying at `hi` costs over the
-    least, times what one level below drops.
+    least, times what one level below drops. Returns whether the box is closed.
     """
-    attributes, cuts = len(lo), 0
-    for j in range(attributes):
+    lo, hi = state.lo[depth], state.hi[depth]
+    low, high, least, promise = state.low, state.high, state.least, state.promise
+    for j in range(len(lo)):
         low[j], high[j] = lo[j], hi[j]
-    while True:
-        total, bonus, by = 0.0, 0.0, -1
-        for j in range(attributes):
-            alone, more = np.inf, np.inf
-            for level in range(low[j], high[j] + 1):
-                cost = at_least(base, priority, geometric, paid, extra, hi, j, level)
-                alone = min(alone, cost)
-                more = min(more, cost + (due[j, level] if level < hi[j] else 0.0))
-            least[j] = alone
-            total += alone
-            if more - alone > bonus and not geometric:
-                bonus, by = more - alone, j
+    changed = True
+    while changed:
+        total, bonus, by = _bound(state, depth)
         if total > best + SLACK:
-            return cuts, total, -1
+            note(state, BOUND, low, high)
+            return True
         if total + bonus > best + SLACK:
-            return cuts, total + bonus, by
-        before = cuts
-        for j in range(attributes):
+            # Noted level by level: at each the drops are removed, and pay for all attributes.
+            for level in range(low[by], high[by] + 1):
+                note_levels(state, BOUND, low, high, by, level, level)
+            return True
+        changed = False
+        for j in range(len(lo)):
+            others = total - least[j]
             for side in range(2):
                 while low[j] <= high[j]:
                     level = low[j] if side == 0 else high[j]
-                    bound = (
-                        total
-                        - least[j]
-                        + at_least(base, priority, geometric, paid, extra, hi, j, level)
-                    )
-                    if level < hi[j] and not geometric:
-                        bound += due[j, level]
-                    if bound <= best + SLACK:
+                    own = at_least(state, depth, j, level)
+                    own += due_at(state, depth, j, level)
+                    if others + own <= best + SLACK:
                         break
-                    order[cuts, 0], order[cuts, 1] = j, level
-                    cuts += 1
+                    note_levels(state, BOUND, low, high, j, level, level)
                     low[j] += 1 - side
                     high[j] -= side
+                    changed = True
             if low[j] > high[j]:
-                return cuts, np.inf, -1
-        if cuts == before:
-            for j in range(attributes):
-                promise[j] = -1.0
-                if low[j] < high[j]:
-                    stay = at_least(base, priority, geometric, paid, extra, hi, j, hi[j])
-                    promise[j] = (stay - least[j]) * (dropped[j, hi[j] - 1] + 1)
-            return cuts, total + bonus, by
+                return True
+    for j in range(len(lo)):
+        promise[j] = -1.0
+        if low[j] < high[j]:
+            stay = at_least(state, depth, j, hi[j])
+            promise[j] = (stay - least[j]) * (state.dropped[depth, j, hi[j] - 1] + 1)
+    state.frames[depth].bound = max(state.frames[depth].bound, total + bonus)
+    return False
+
+
+@step
+def _bound(state, depth):  # type: ignore[no-untyped-def]
+    """The sum of the `least` costs of all attributes, the largest due, and whose it is."""
+    low, high = state.low, state.high
+    total, bonus, by = 0.0, 0.0, len(low)
+    for j in range(len(low)):
+        alone, more = np.inf, np.inf
+        for level in range(low[j], high[j] + 1):
+            cost = at_least(state, depth, j, level)
+            alone = min(alone, cost)
+            more = min(more, cost + due_at(state, depth, j, level))
+        state.least[j] = alone
+        total += alone
+        if more - alone > bonus:
+            bonus, by = more - alone, j
+    return total, bonus, by

@@ -48,16 +48,20 @@ def why_infeasible(problem: Problem) -> Infeasible:
         )
     if suppressed < table.records:
         remedies.append(f"allow {suppressed:,} suppressed {_plural(suppressed, 'record')}")
-    helpful = "; ".join(filter(None, remedies))
-    return Infeasible(
-        "no transformation meets the demand; nothing was released. At the most general one "
+    enough = [remedy for remedy in remedies if remedy]
+    said = (
+        f"no transformation meets the demand; nothing was released. At the most general one "
         f"{suppressed:,} of {table.records:,} {_plural(table.records, 'record')} would have to be "
         f"suppressed, and {problem.limit:,} may be"
-        + "".join(f"\n  {reason}" for reason in reasons),
+    )
+    return Infeasible(
+        said + "".join(f"\n  {reason}" for reason in reasons),
         code="infeasible",
-        hint=f"any one of these is enough: {helpful}"
-        if helpful
+        hint=f"any one of these is enough: {'; '.join(enough)}"
+        if enough
         else "no weaker demand of one kind is enough",
+        reasons=(said, *reasons),
+        remedies=enough,
     )
 
 

@@ -12,9 +12,12 @@ from shoal.privacy.k_anonymity import KAnonymity
 from shoal.search.objective import CellObjective, LevelObjective
 
 if TYPE_CHECKING:
-    from shoal.search.kernels import Tables
+    from shoal.search.memory import Tables
     from shoal.search.problem import Problem
-    from shoal.values import Ints
+    from shoal.values import Bools, Ints
+
+MOST_RECORDS = 2**31 - 1
+"""Kernels count records in 32 bits; a larger k is as good as this one, which no class can have."""
 
 MOST_CELLS = 64_000_000
 """Tallies with more cells than this would take too much memory."""
@@ -37,26 +40,25 @@ def fits(problem: Problem) -> bool:
     widest = max(len(attribute.groups[0]) for attribute in table.attributes) + 1
     return (
         isinstance(problem.objective, CellObjective | LevelObjective)
-        and table.records < 2**31
+        and table.records < MOST_RECORDS
         and classes * widest <= MOST_CELLS
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A problem as the kernels read it; `exact` when no group has cells of different cost."""
+    """A problem as the kernels read it."""
 
     tables: Tables
     codes: np.ndarray
     weights: np.ndarray
     masks: np.ndarray
     top: Ints
-    exact: bool
 
 
 def prepare(problem: Problem) -> Prepared:
     """Lay the table, the hierarchies and the costs out for the kernels."""
-    from shoal.search.kernels import Tables
+    from shoal.search.memory import Tables
 
     table = problem.table
     attributes = table.attributes
@@ -64,35 +66,38 @@ def prepare(problem: Problem) -> Prepared:
     codes = max(len(attribute.groups[0]) for attribute in attributes)
     shape = (len(attributes), levels, codes)
     small = np.uint8 if codes <= 2**8 else np.uint16 if codes <= 2**16 else np.uint32
-    group, parent, member = (np.zeros(shape, small) for _ in range(3))
+    group, member = np.zeros(shape, small), np.zeros(shape, small)
     groups = np.ones(shape[:2], np.int64)
-    base, extra = np.zeros(shape[:2]), np.zeros(shape)
+    base, charge = np.zeros(shape[:2]), np.zeros(shape)
     exact = True
     for j, attribute in enumerate(attributes):
+        occurs = np.zeros(len(attribute.groups[0]), np.bool_)
+        occurs[table.codes[j]] = True
         for level in range(attribute.limit + 1):
             own = attribute.groups[level]
             group[j, level, : len(own)] = own
             groups[j, level] = int(own.max()) + 1
             member[j, level, own[::-1]] = np.arange(len(own))[::-1]
-            if level < attribute.limit:
-                parent[j, level, own] = attribute.groups[level + 1]
-            base[j, level], dearest, cheapest = _costs(problem, j, level)
-            extra[j, level, : len(dearest)] = dearest
+            base[j, level], dearest, cheapest = _costs(problem, j, level, occurs)
+            charge[j, level, : len(dearest)] = dearest
             exact = exact and bool(np.allclose(dearest, cheapest, rtol=0, atol=1e-15))
     demands = [m for m in problem.models if isinstance(m, DistinctDiversity)]
     objective = problem.objective
     tables = Tables(
+        np.array(problem.lattice.bottom, np.int64),
         group,
-        parent,
         groups,
         member,
         base,
-        extra,
+        charge,
         np.array([attribute.priority for attribute in attributes]),
-        isinstance(objective, CellObjective) and objective.aggregate == "geometric",
         np.array([model.l for model in demands], np.int64),
-        max((m.k for m in problem.models if isinstance(m, KAnonymity)), default=1),
+        min(
+            max((m.k for m in problem.models if isinstance(m, KAnonymity)), default=1), MOST_RECORDS
+        ),
         problem.limit,
+        isinstance(objective, CellObjective) and objective.aggregate == "geometric",
+        exact,
     )
     return Prepared(
         tables,
@@ -102,13 +107,14 @@ def prepare(problem: Problem) -> Prepared:
             len(demands), table.tuples
         ),
         np.array(problem.lattice.top, np.int64),
-        exact,
     )
 
 
-def _costs(problem: Problem, j: int, level: int) -> tuple[float, np.ndarray, np.ndarray]:
+def _costs(
+    problem: Problem, j: int, level: int, occurs: Bools
+) -> tuple[float, np.ndarray, np.ndarray]:
     """What a level costs with nothing suppressed, and what a suppressed record of each group costs
-    above that: at least, and at most."""
+    above that: at least, and at most, of the codes that occur."""
     objective, table = problem.objective, problem.table
     groups = table.attributes[j].groups[level]
     if isinstance(objective, LevelObjective):
@@ -118,8 +124,6 @@ def _costs(problem: Problem, j: int, level: int) -> tuple[float, np.ndarray, np.
     priorities = [attribute.priority for attribute in table.attributes]
     scale = 1.0 if objective.aggregate == "geometric" else priorities[j] / sum(priorities)
     left = 1.0 - objective.costs[j][level]
-    occurs = np.zeros(len(left), dtype=np.bool_)
-    occurs[table.codes[j]] = True
     low, high = np.ones(int(groups.max()) + 1), np.zeros(int(groups.max()) + 1)
     np.minimum.at(low, groups[occurs], left[occurs])
     np.maximum.at(high, groups[occurs], left[occurs])

@@ -1,30 +1,164 @@
-"""The memory of one explorer: tuples times depth, never the lattice."""
+"""The memory of the compiled search, as its kernels see it: tuples times depth, never the lattice.
+
+All of it is made of arrays that Python allocates once for each thread. Kernels are handed them in
+named groups and overwrite them.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shoal.search.boxes import Frame
-from shoal.search.kernels import Rows, Scratch
-
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from shoal.search.layout import Prepared
+
+NODE, GIVEN, NEW, FIRST, SECOND, DONE = range(6)
+"""Steps of a box on the stack: a node whose neighbours are wanted, a box whose classes are not made
+yet, one not looked at, its first or second child to come, both done."""
 
 COMPRESS_AT = 4096.0
 """Compress when so many times fewer combinations of groups can be told apart than before."""
+
+CANDIDATES, NOTES = 64, 4096
+"""How many candidates and notes an exploration may hand over at once, beyond those of one box."""
+
+
+class Tables(NamedTuple):
+    """What does not change during a search; `j` is an attribute, `l` a level, `g` a group there.
+
+    `bottom[j]` is the lowest level. `group[j, l, code]` are the hierarchies, `groups[j, l]` counts
+    groups and `member[j, l, g]` is a code in a group. `base[j, l]` is what attribute `j` costs at a
+    level with nothing suppressed. `charge[j, l, g]` is what a suppressed record of a group costs
+    above that, at least: 1 minus its dearest cell; when costs are `exact` it is just that. The cost
+    of a node is the sum over the attributes, of log(1 + priority * cost) when `geometric`.
+    """
+
+    bottom: NDArray[np.int64]
+    group: NDArray[Any]
+    groups: NDArray[np.int64]
+    member: NDArray[Any]
+    base: NDArray[np.float64]
+    charge: NDArray[np.float64]
+    priority: NDArray[np.float64]
+    least_values: NDArray[np.int64]
+    k: int
+    limit: int
+    geometric: bool
+    exact: bool
+
+
+class Rows(NamedTuple):
+    """Tuples: `codes[j, t]`, `weights[t]` records, and the sensitive values `masks[s, t]`.
+
+    `class_of` numbers their classes from 1, and 0 means removed; `sample[c, j]` is a code of class
+    `c` in attribute `j`. All of them are stacks: a box deeper in the search has its own stretch
+    behind that of its parent. The first `tuples` are those of the table.
+    """
+
+    codes: NDArray[Any]
+    weights: NDArray[np.int32]
+    masks: NDArray[np.uint64]
+    class_of: NDArray[Any]
+    sample: NDArray[Any]
+    tuples: int
+
+
+class Scratch(NamedTuple):
+    """Work space that every kernel may overwrite."""
+
+    counts: NDArray[np.int32]
+    held: NDArray[np.uint64]
+    number: NDArray[Any]
+    origin: NDArray[np.uint32]
+    chosen: NDArray[np.uint32]
+    keys: NDArray[np.uint64]
+    kept_keys: NDArray[np.uint64]
+    slots: NDArray[np.int32]
+    fixed: NDArray[np.float64]
+    lost: NDArray[np.int64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    falls: NDArray[np.bool_]
+    promise: NDArray[np.float64]
+    least: NDArray[np.float64]
+
+
+FRAME = np.dtype(
+    [
+        *((name, np.int64) for name in ("first", "tuples", "end")),
+        *((name, np.int64) for name in ("at_class", "end_class", "classes")),
+        *((name, np.int64) for name in ("at_sample", "end_sample", "removed")),
+        *((name, np.int64) for name in ("step", "attribute", "below_first")),
+        *((name, np.float64) for name in ("bound", "bound_at", "bound_below")),
+    ],
+    align=True,
+)
+"""A box on the stack: where its tuples, class numbers and samples lie, how many records are removed
+at its `hi`, which child comes next, and what no node of it and of its children costs less than.
+
+A deeper box begins its own stretches at `end`, `end_class` and `end_sample`.
+"""
+
+
+class Stack(NamedTuple):
+    """The boxes from the first to the one at work, by depth: their levels, what is known of them.
+
+    `told` are the levels from which on the tuples can be told apart, `fresh` the attributes looked
+    at since `hi` fell. For attribute `j` at level `l`: `paid` is what removed records cost it above
+    its base; `dropped` are records that go when `hi` falls to `l`, `extra` is what these cost `j`
+    and `due` what they cost the attributes that are fixed.
+    """
+
+    frames: NDArray[Any]
+    lo: NDArray[np.int64]
+    hi: NDArray[np.int64]
+    told: NDArray[np.int64]
+    fresh: NDArray[np.bool_]
+    paid: NDArray[np.float64]
+    extra: NDArray[np.float64]
+    due: NDArray[np.float64]
+    dropped: NDArray[np.int64]
+
+
+class Output(NamedTuple):
+    """What a kernel hands back: candidates and, with `log`, notes of closed boxes.
+
+    `done` counts what was done. `best` is the cost and the removed records of the best node that
+    this thread knows. A note is the reason, `lo` and `hi`. `shared`, between all threads, holds the
+    best cost known, not 0 to stop at once, and how many threads have nothing to do.
+    """
+
+    done: NDArray[np.int64]
+    best: NDArray[np.float64]
+    costs: NDArray[np.float64]
+    removed: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    notes: NDArray[np.int64]
+    log: bool
+    shared: NDArray[np.float64]
+
+
+FIELDS = Tables._fields + Rows._fields + Scratch._fields + Stack._fields + Output._fields
+"""The names of all arrays and numbers, in the order in which kernels are handed them."""
+
+OPENED, WORK, FOUND, NOTED, MADE_OF = range(5)
+"""Places of `done`: boxes opened, tuples passed over, candidates found, boxes noted; and a number
+for the sources of the kernel that did it."""
 
 
 def rows_of(prepared: Prepared) -> Rows:
     """The tuples, with room for all stretches of a way down.
 
     On it classes are split once by each attribute and then as often as `hi` falls, and each
-    compression leaves 4096 times fewer combinations of groups.
+    compression leaves `COMPRESS_AT` times fewer combinations of groups.
     """
     attributes, tuples = prepared.codes.shape
-    combinations = float(np.log(prepared.tables.groups[:, 0]).sum())
+    tables = prepared.tables
+    combinations = float(np.log(tables.groups[np.arange(attributes), tables.bottom]).sum())
     stretches = int(combinations / math.log(COMPRESS_AT)) + 2
     splits = int(prepared.top.sum()) + attributes
     small = prepared.codes.dtype
@@ -32,8 +166,9 @@ def rows_of(prepared: Prepared) -> Rows:
         np.empty((attributes, tuples * stretches), small),
         np.empty(tuples * stretches, np.int32),
         np.empty((len(prepared.masks), tuples * stretches), np.uint64),
-        np.empty(tuples * (splits + stretches + 1), np.uint32),
+        np.empty(tuples * (splits + stretches + 1), _numbers(prepared)),
         np.empty((most_classes(prepared) * (splits + 2), attributes), small),
+        tuples,
     )
     rows.codes[:, :tuples] = prepared.codes
     rows.weights[:tuples] = prepared.weights
@@ -44,38 +179,71 @@ def rows_of(prepared: Prepared) -> Rows:
 def scratch_of(prepared: Prepared) -> Scratch:
     """Work space for the kernels, with room for a tally of every class by any attribute."""
     tuples, classes = prepared.codes.shape[1], most_classes(prepared)
-    cells = (classes + 2) * int(prepared.tables.groups.max())
+    attributes, levels, groups = prepared.tables.charge.shape
+    cells = (classes + 2) * groups
     return Scratch(
         np.empty(cells, np.int32),
         np.empty(cells * len(prepared.masks), np.uint64),
-        np.empty(cells, np.uint32),
+        np.empty(cells, _numbers(prepared)),
+        np.empty(classes + 2, np.uint32),
         np.empty(tuples + 1, np.uint32),
         np.empty(tuples, np.uint64),
         np.empty(tuples, np.uint64),
         np.empty(4 * tuples + 8, np.int32),
-        np.empty(classes + 1, np.float64),
+        np.empty(classes + 1),
+        np.empty((levels, groups), np.int64),
+        np.empty(attributes, np.int64),
+        np.empty(attributes, np.int64),
+        np.empty(attributes, np.bool_),
+        np.empty(attributes),
+        np.empty(attributes),
     )
 
 
-def frames_of(prepared: Prepared) -> list[Frame]:
-    """A stack of boxes; each child fixes an attribute or lowers it, so the way down is short."""
-    attributes, shape = len(prepared.top), prepared.tables.base.shape
-    return [
-        Frame(
-            np.zeros(attributes, np.int64),
-            np.zeros(attributes, np.int64),
-            np.zeros(attributes, np.int64),
-            np.zeros(attributes, np.bool_),
-            np.zeros(shape),
-            np.zeros(shape),
-            np.zeros(shape),
-            np.zeros(shape, np.int64),
-        )
-        for _ in range(int(prepared.top.sum()) + attributes + 2)
-    ]
+def stack_of(prepared: Prepared) -> Stack:
+    """Room for boxes; each child fixes an attribute or lowers it, so the way down is short."""
+    attributes, levels = prepared.tables.base.shape
+    depth = int(prepared.top.sum()) + attributes + 2
+    return Stack(
+        np.zeros(depth, FRAME),
+        np.zeros((depth, attributes), np.int64),
+        np.zeros((depth, attributes), np.int64),
+        np.zeros((depth, attributes), np.int64),
+        np.zeros((depth, attributes), np.bool_),
+        np.zeros((depth, attributes, levels)),
+        np.zeros((depth, attributes, levels)),
+        np.zeros((depth, attributes, levels)),
+        np.zeros((depth, attributes, levels), np.int64),
+    )
+
+
+def output_of(prepared: Prepared, shared: NDArray[np.float64], *, log: bool) -> Output:
+    """Room for what one exploration finds before it sees that there is too little.
+
+    Until then it looks at one box, where `hi` falls as often as there are levels, at most, and each
+    level is closed once; and it goes back past boxes on the stack whose second child is empty.
+    """
+    attributes, levels = len(prepared.top), int(prepared.top.sum())
+    candidates = CANDIDATES + levels + 1
+    notes = NOTES + 3 * (levels + attributes) + 3 if log else 0
+    return Output(
+        np.zeros(5, np.int64),
+        np.array([np.inf, 0.0]),
+        np.empty(candidates),
+        np.empty(candidates, np.int64),
+        np.empty((candidates, attributes), np.int64),
+        np.empty((notes, 1 + 2 * attributes), np.int64),
+        log,
+        shared,
+    )
 
 
 def most_classes(prepared: Prepared) -> int:
     """More classes than any node can have: each has a tuple and k records."""
     tuples, records = len(prepared.weights), int(prepared.weights.sum())
     return min(tuples, records // max(prepared.tables.k, 1)) + 1
+
+
+def _numbers(prepared: Prepared) -> type[np.unsignedinteger[Any]]:
+    """The smallest type for class numbers."""
+    return np.uint16 if most_classes(prepared) < 2**16 else np.uint32

@@ -13,10 +13,10 @@ import numpy as np
 from shoal.loss.base import CellLoss, ClassLoss, Domain, LevelLoss
 
 if TYPE_CHECKING:
-    from shoal.encode.table import Table
+    from shoal.encode.table import Attribute, Table
     from shoal.loss.base import Floats, Loss
     from shoal.search.partition import Partition
-    from shoal.values import Node
+    from shoal.values import Ints, Node
 
 
 class Objective(Protocol):
@@ -86,15 +86,19 @@ class CellObjective:
     @cached_property
     def costs(self) -> list[tuple[Floats, ...]]:
         """Cell costs of each attribute, `costs[j][level][code]`."""
-        return [self.loss.cell_costs(domain) for domain in domains(self.table)]
+        return [self.loss.cell_costs(domain) for domain in self._domains]
 
     @cached_property
     def floors(self) -> list[list[float]]:
         """The mean cell cost of each attribute at each level, nothing suppressed."""
         return [
             [float(domain.weights @ cost) / self.table.records for cost in costs]
-            for domain, costs in zip(domains(self.table), self.costs, strict=True)
+            for domain, costs in zip(self._domains, self.costs, strict=True)
         ]
+
+    @cached_property
+    def _domains(self) -> list[Domain]:
+        return domains(self.table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +133,11 @@ class LevelObjective:
 
 @dataclass(frozen=True, eq=False)
 class ClassObjective:
-    """A class loss: the sizes of the released classes and the suppressed records."""
+    """A class loss: the sizes of the released classes and the suppressed records.
+
+    It sees no attributes, so priorities that differ make the levels of dear attributes dearer: the
+    loss is multiplied by `factor`.
+    """
 
     table: Table
     loss: ClassLoss
@@ -141,13 +149,27 @@ class ClassObjective:
             for attribute, level in zip(self.table.attributes, node, strict=True)
         ]
 
-    def measure(self, node: Node, partition: Partition) -> float:  # noqa: ARG002
+    def measure(self, node: Node, partition: Partition) -> float:
         sizes = partition.counts.sizes[partition.kept]
-        return self.loss.class_loss(sizes, partition.suppressed, self.table.records)
+        records, suppressed = self.table.records, partition.suppressed
+        return self.factor(node) * self.loss.class_loss(sizes, suppressed, records)
 
-    def lower_bound(self, node: Node) -> float:  # noqa: ARG002
-        """That of the finest classes there are, the tuples themselves, whatever the node."""
-        return self._least
+    def lower_bound(self, node: Node) -> float:
+        """That of the finest classes there are, the tuples themselves, times the factor."""
+        return self.factor(node) * self._least
+
+    def factor(self, node: Node) -> float:
+        """1 + the sum of (priority - least priority) / (sum of priorities) * level / height.
+
+        It never falls as a level rises, is below 2, and is 1 where all priorities are equal.
+        """
+        priorities = _priorities(self.table)
+        least, total = min(priorities), sum(priorities)
+        heights = [max(attribute.height, 1) for attribute in self.table.attributes]
+        return 1 + sum(
+            (priority - least) / total * level / height
+            for priority, level, height in zip(priorities, node, heights, strict=True)
+        )
 
     @cached_property
     def _least(self) -> float:
@@ -161,14 +183,17 @@ def _priorities(table: Table) -> list[float]:
 def domains(table: Table) -> list[Domain]:
     """The attributes as losses see them."""
     return [
-        Domain(
-            attribute.name,
-            attribute.groups,
-            tuple(attribute.hierarchy.leaves_under(level) for level in range(attribute.height + 1)),
-            np.bincount(codes, weights=table.weights, minlength=len(attribute.groups[0])).astype(
-                np.int64
-            ),
-            attribute.quantifiers,
-        )
-        for attribute, codes in zip(table.attributes, table.codes, strict=True)
+        domain_of(attribute, records)
+        for attribute, records in zip(table.attributes, table.records_of, strict=True)
     ]
+
+
+def domain_of(attribute: Attribute, records: Ints) -> Domain:
+    """An attribute as a loss sees it, whose codes so many records have."""
+    return Domain(
+        attribute.name,
+        attribute.groups,
+        tuple(attribute.hierarchy.leaves_under(level) for level in range(attribute.height + 1)),
+        records,
+        attribute.quantifiers,
+    )

@@ -14,7 +14,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -35,7 +35,7 @@ class Memory:
     peak: int
 
 
-def attempt(problem: Problem, options: Search) -> Iterator[Progress | Memory]:
+def attempt(problem: Problem, options: Search) -> Generator[Progress | Memory]:
     """The events of a search in another process, then its memory.
 
     When the caller stops listening, the other process is ended; when the other process dies, the

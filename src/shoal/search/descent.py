@@ -1,0 +1,227 @@
+"""Depth-first exploration of a box and the boxes inside it, in compiled code alone.
+
+A box is tightened (tightening.py). What is left of it is split in two: one attribute stays at its
+level of `hi`, or goes below it. The boxes on the way down are a stack. Threads share nothing but
+the best cost, so that they need not wait for each other. explorer.py is the Python side.
+"""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.search.cuts import at_least, charge_fixed, due_at
+from shoal.search.kernels import kernel, look, step
+from shoal.search.memory import (
+    CANDIDATES,
+    DONE,
+    FIRST,
+    FOUND,
+    GIVEN,
+    MADE_OF,
+    NEW,
+    NODE,
+    NOTED,
+    NOTES,
+    OPENED,
+    SECOND,
+    WORK,
+)
+from shoal.search.merging import compress
+from shoal.search.state import State
+from shoal.search.tightening import add, lower, tighten
+
+FILES = ("memory", "state", "kernels", "merging", "notes", "cuts", "tightening", "descent")
+"""The modules whose code is compiled together."""
+
+LEAST_PASSES = 64
+"""Work before a box is given away, in passes over the table: to take it on takes almost as much."""
+
+
+def _made_of(sources: int) -> Any:
+    """The kernel that Python calls.
+
+    Its compiled code is kept on disk for as long as this file and what the kernel closes over stay
+    the same. `sources`, a number for the text of all files compiled into it, is closed over so
+    that a change in any of them counts.
+    """
+
+    @kernel
+    def explore(memory, depth, work):  # type: ignore[no-untyped-def]
+        """Look at the boxes on the stack and inside them, deepest first, for so much work.
+
+        Returns the depth at which it ended, -1 when no box is left open.
+        """
+        state: Any = State(*memory)
+        state.done[WORK], state.done[MADE_OF] = 0, sources
+        while depth >= 0:
+            frame = state.frames[depth]
+            if frame.step <= GIVEN:
+                around = frame.step == NODE
+                if not _begin(state, depth):
+                    return -1
+                if around:
+                    _neighbours(state, depth)
+                    return -1
+            if frame.step == NEW:
+                if _pauses(state, depth, work):
+                    break
+                state.done[OPENED] += 1
+                if tighten(state, depth):
+                    depth -= 1
+                    continue
+                compress(state, depth)
+                _branch(state, depth)
+            if frame.step == DONE:
+                depth -= 1
+                continue
+            below = (frame.below_first == 1) == (frame.step == FIRST)
+            frame.step += 1
+            if _descend(state, depth, below):
+                depth += 1
+        return depth
+
+    return explore
+
+
+def _sources() -> int:
+    """A number for the text of the files that the kernel is made of."""
+    files = (Path(__file__).with_name(f"{name}.py") for name in FILES)
+    return zlib.crc32(b"".join(file.read_bytes() for file in files if file.exists()))
+
+
+@step
+def _neighbours(state, depth):  # type: ignore[no-untyped-def]
+    """Make candidates of the node `hi` and of those one level below it, as far as they are safe.
+
+    The box reaches from one to the other. With all attributes fixed but one, what a level of it
+    drops costs exactly what the bounds say, since the fixed attributes are charged too.
+    """
+    frame, lo, hi, cost = state.frames[depth], state.lo[depth], state.hi[depth], 0.0
+    for j in range(len(hi)):
+        lo[j] = hi[j]
+        cost += at_least(state, depth, j, hi[j])
+    add(state, hi, cost, frame.removed)
+    for j in range(len(hi)):
+        if hi[j] > state.bottom[j]:
+            lo[j] = hi[j] - 1
+            charge_fixed(state, depth)
+            look(state, depth, j)
+            removed = frame.removed + state.dropped[depth, j, lo[j]]
+            if removed <= state.limit:
+                own = at_least(state, depth, j, lo[j]) + due_at(state, depth, j, lo[j])
+                add(state, lo, cost - at_least(state, depth, j, hi[j]) + own, removed)
+            lo[j] = hi[j]
+
+
+@step
+def _begin(state, depth):  # type: ignore[no-untyped-def]
+    """Make the only box on the stack ready, whose levels alone are set; whether it is not empty.
+
+    All tuples are one class, as if `hi` were above all levels. It falls from there in every
+    attribute that tells tuples apart, in one at least, so that the classes are judged.
+    """
+    frame, lo, hi, tuples = state.frames[depth], state.lo[depth], state.hi[depth], state.tuples
+    frame.first, frame.tuples, frame.end = 0, tuples, tuples
+    frame.at_class, frame.end_class, frame.classes = 0, tuples, 1
+    frame.at_sample, frame.end_sample, frame.removed = 0, 2, 0
+    frame.step = NEW
+    for t in range(tuples):
+        state.class_of[t] = 1
+    falls = 0
+    for j in range(len(lo)):
+        state.sample[1, j] = state.codes[j, 0]
+        state.told[depth, j] = state.bottom[j]
+        for level in range(lo[j], hi[j] + 1):
+            state.paid[depth, j, level], state.extra[depth, j, level] = 0.0, 0.0
+            state.due[depth, j, level], state.dropped[depth, j, level] = 0.0, 0
+        state.high[j] = hi[j]
+        hi[j] += state.groups[j, hi[j]] > 1
+        falls += hi[j] - state.high[j]
+    hi[0] += falls == 0
+    return lower(state, depth)
+
+
+@step
+def _pauses(state, depth, work):  # type: ignore[no-untyped-def]
+    """Whether to stop: told to, no room for more, enough done, or a box for an idle thread.
+
+    Enough is at least one box, whatever it took to make its classes: so the search goes on.
+    """
+    if state.shared[1] != 0 or state.done[FOUND] >= CANDIDATES:
+        return True
+    if state.log and state.done[NOTED] >= NOTES:
+        return True
+    if state.done[OPENED] == 0:
+        return False
+    if state.shared[2] > 0 and state.done[WORK] >= LEAST_PASSES * state.tuples:
+        for above in range(depth):
+            if state.frames[above].step == SECOND:
+                return True
+    return state.done[WORK] >= work
+
+
+@step
+def _branch(state, depth):  # type: ignore[no-untyped-def]
+    """Choose the attribute to branch on, and first the child where its least cost lies.
+
+    Each child has a bound of its own: the least costs of the other attributes, and that of this one
+    among the levels left to the child.
+    """
+    frame, j, others, below = state.frames[depth], state.lo.shape[1] - 1, 0.0, np.inf
+    for i in range(j, -1, -1):
+        others += state.least[i]
+        if state.promise[i] >= state.promise[j]:
+            j = i
+    others -= state.least[j]
+    lo, hi = state.lo[depth, j], state.hi[depth, j]
+    for level in range(lo, hi):
+        own = at_least(state, depth, j, level) + due_at(state, depth, j, level)
+        below = min(below, own)
+    frame.attribute, frame.step = j, FIRST
+    frame.bound_at = max(frame.bound, others + at_least(state, depth, j, hi))
+    frame.bound_below = max(frame.bound, others + below)
+    frame.below_first = frame.bound_below <= frame.bound_at
+
+
+@step
+def _descend(state, depth, below):  # type: ignore[no-untyped-def]
+    """Open a child: at `hi` or below it in the attribute branched on; whether it is not empty.
+
+    Staying at `hi` leaves the classes as they are, so nothing need be counted again.
+    """
+    frame, child, j = state.frames[depth], state.frames[depth + 1], state.frames[depth].attribute
+    _inherit(state, depth)
+    if not below:
+        child.bound = frame.bound_at
+        state.lo[depth + 1, j] = state.hi[depth + 1, j]
+        return True
+    child.bound = frame.bound_below
+    for i in range(state.hi.shape[1]):
+        state.high[i] = state.hi[depth, i] - (i == j)
+    return lower(state, depth + 1)
+
+
+@step
+def _inherit(state, depth):  # type: ignore[no-untyped-def]
+    """Begin a child with all that is known of its parent."""
+    parent, child = state.frames[depth], state.frames[depth + 1]
+    child.first, child.tuples, child.end = parent.first, parent.tuples, parent.end
+    child.at_class, child.end_class = parent.at_class, parent.end_class
+    child.at_sample, child.end_sample = parent.at_sample, parent.end_sample
+    child.classes, child.removed, child.step = parent.classes, parent.removed, NEW
+    for j in range(state.lo.shape[1]):
+        state.lo[depth + 1, j], state.hi[depth + 1, j] = state.lo[depth, j], state.hi[depth, j]
+        state.told[depth + 1, j] = state.told[depth, j]
+        state.fresh[depth + 1, j] = state.fresh[depth, j]
+        for level in range(state.lo[depth, j], state.hi[depth, j] + 1):
+            state.paid[depth + 1, j, level] = state.paid[depth, j, level]
+            state.extra[depth + 1, j, level] = state.extra[depth, j, level]
+            state.due[depth + 1, j, level] = state.due[depth, j, level]
+            state.dropped[depth + 1, j, level] = state.dropped[depth, j, level]
+
+
+explore = _made_of(_sources())
