@@ -1,0 +1,126 @@
+"""A database URL: the driver it needs, the secrets it leaves to the environment, its file."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from shoal.engines.base import without_password
+from shoal.errors import BadData, MissingExtra, did_you_mean
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+DRIVERS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "postgresql": ("postgresql+psycopg", "psycopg"),
+        "postgres": ("postgresql+psycopg", "psycopg"),
+        "mysql": ("mysql+pymysql", "pymysql"),
+        "mariadb": ("mariadb+pymysql", "pymysql"),
+        "sqlite": ("sqlite", "sqlite3"),
+        "oracle": ("oracle+oracledb", "oracledb"),
+        "mssql": ("mssql+pyodbc", "pyodbc"),
+    }
+)
+"""For the system a URL names: SQLAlchemy's name of the driver we use, and the module it needs."""
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+def address(url: str) -> sa.URL:
+    """The URL with our driver, and with every `${NAME}` filled in from the environment."""
+    if importlib.util.find_spec("sqlalchemy") is None:
+        raise _missing("SQLAlchemy")
+    import sqlalchemy as sa
+
+    try:
+        made = sa.make_url(_filled(url))
+    except sa.exc.ArgumentError:
+        raise BadData(
+            f"{without_password(url)!r} is not the URL of a database",
+            code="bad-url",
+            hint="write for example postgresql://user@host/database or sqlite:///patients.db",
+        ) from None
+    system = made.drivername.partition("+")[0]
+    if system not in DRIVERS:
+        raise BadData(
+            f"no database is called {system!r}{did_you_mean(system, DRIVERS)}",
+            code="bad-url",
+            hint="begin it with postgresql://, mysql://, mariadb:// or sqlite:///",
+        )
+    driver, module = DRIVERS[system]
+    if importlib.util.find_spec(module) is None:
+        raise _missing(module)
+    return made.set(drivername=driver)
+
+
+def same_database(one: sa.URL, other: sa.URL) -> bool:
+    """Whether both lead to the same database as the same user: then one connection will do.
+
+    SQLite locks its file as a whole, so there the file alone decides.
+    """
+    if one.get_backend_name() == other.get_backend_name() == "sqlite":
+        return file_of(one) == file_of(other)
+    parts = ("drivername", "username", "host", "port", "database")
+    return all(getattr(one, part) == getattr(other, part) for part in parts)
+
+
+def file_of(url: sa.URL) -> Path | None:
+    """The file of a SQLite database; None for one in memory and for a server."""
+    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
+        return None
+    return Path(str(url.database)).resolve()
+
+
+def connect_arguments(url: sa.URL) -> dict[str, Any]:
+    """What a driver is told beside the URL: above all where the usual clients keep passwords.
+
+    libpq reads PGPASSWORD and ~/.pgpass by itself.
+    """
+    system = url.get_backend_name()
+    if system == "postgresql":
+        return {"application_name": "shoal", "client_encoding": "utf8"}
+    if system == "sqlite":
+        return {"check_same_thread": False, "isolation_level": None}
+    if system not in ("mysql", "mariadb"):
+        return {}
+    arguments: dict[str, Any] = {"charset": "utf8mb4"}
+    settings = Path("~/.my.cnf").expanduser()
+    if settings.is_file():
+        arguments["read_default_file"] = str(settings)
+    if url.password is None and "MYSQL_PWD" in os.environ:
+        arguments["password"] = os.environ["MYSQL_PWD"]
+    return arguments
+
+
+def _filled(url: str) -> str:
+    """Variables in place; inside a URL their characters are escaped, a whole URL is not."""
+    whole = _VARIABLE.fullmatch(url)
+    if whole:
+        return _variable(whole[1], url)
+    return _VARIABLE.sub(lambda match: quote(_variable(match[1], url), safe="/"), url)
+
+
+def _variable(name: str, url: str) -> str:
+    if name not in os.environ:
+        raise BadData(
+            f"the URL {without_password(url)} needs the environment variable {name}",
+            code="no-variable",
+            hint=f"set it before the run: export {name}=",
+        )
+    return os.environ[name]
+
+
+def _missing(module: str) -> MissingExtra:
+    package = {"oracledb": "oracledb", "pyodbc": "pyodbc"}.get(module, "'shoal[databases]'")
+    return MissingExtra(
+        f"this database needs {module}, which is not installed",
+        code="missing-driver",
+        hint=f"install it: pip install {package}",
+    )

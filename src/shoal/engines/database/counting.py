@@ -1,0 +1,183 @@
+"""Counting as one SELECT: distinct combinations of raw texts or codes, with their records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import sqlalchemy as sa
+
+from shoal.engines.database.labels import Codes, Labels, Scratch
+from shoal.engines.database.reading import read
+from shoal.engines.database.texts import Spelling, groups_natively, literal, raw, spelling
+from shoal.engines.table import count_name
+
+if TYPE_CHECKING:
+    from shoal.engines.base import Generalization
+    from shoal.engines.database.relation import Relation
+    from shoal.engines.database.session import Session
+
+    Expression = sa.ColumnElement[Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is counted: the columns, what is missing, which columns by label, which complete."""
+
+    columns: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    generalized: Mapping[str, Generalization] | None = None
+    complete: tuple[str, ...] = ()
+    at_most: int | None = None
+
+    def generalization(self, name: str) -> Generalization | None:
+        """The labels of a column; None when it is counted by its values."""
+        found = (self.generalized or {}).get(name)
+        changes = found is not None and (found.values or found.missing is not None)
+        return found if changes else None
+
+
+def count(session: Session, relation: Relation, question: Question) -> pa.Table:
+    """Distinct combinations as text columns, and a last column of counts."""
+    names = [f"t{i}" for i in range(len(question.columns))]
+    with Scratch(session) as scratch:
+        keys = [_key(session, scratch, relation, question, name) for name in question.columns]
+        query = _classes(session, relation, question, keys)
+        if question.at_most is not None and keys:
+            query = _merged(query).limit(question.at_most + 1)
+        types = [pa.int64() if key.labels else pa.string() for key in keys]
+        schema = pa.schema([*zip(names, types, strict=True), ("n", pa.int64())])
+        table = pa.Table.from_batches(read(session, query, schema), schema)
+    return _spelled(table, keys).rename_columns([*question.columns, count_name(question.columns)])
+
+
+def count_distinct(session: Session, relation: Relation, question: Question) -> int:
+    """How many combinations there are, or one more than `at_most`."""
+    if not question.columns:
+        return 1
+    with Scratch(session) as scratch:
+        keys = [_key(session, scratch, relation, question, name) for name in question.columns]
+        found = _merged(_classes(session, relation, question, keys))
+        if question.at_most is not None:
+            found = found.limit(question.at_most + 1)
+        number = sa.select(sa.func.count()).select_from(found.subquery("found"))
+        return int(session.rows(number)[0][0])
+
+
+@dataclass(frozen=True)
+class _Key:
+    """How one column is counted: an expression for each record, and one for each group of them.
+
+    What can wait until records are grouped, does: there are fewer groups than records.
+    """
+
+    expression: Expression
+    finish: Callable[[Expression], Expression] = lambda grouped: grouped
+    labels: Labels | None = None
+    spell: Spelling | None = None
+    names_missing: bool = False
+
+
+def _key(
+    session: Session, scratch: Scratch, relation: Relation, question: Question, name: str
+) -> _Key:
+    generalization = question.generalization(name)
+    if generalization is not None and generalization.values:
+        codes = Codes.of(pa.array(generalization.labels, pa.string()), generalization.missing)
+        values = values_of(generalization, codes, question.missing)
+        labels = scratch.labels(relation, name, codes, values, strict=True)
+        return _Key(relation.raw(name), labels=labels)
+    label = None if generalization is None else generalization.missing
+    field = relation.field(name)
+    native = groups_natively(relation.system, field)
+
+    def finish(grouped: Expression) -> Expression:
+        text = raw(relation.system, grouped, field) if native else grouped
+        instead = sa.null() if label is None else literal(relation.system, label)
+        missing = relation.is_missing(session, name, question.missing, text)
+        return sa.case((missing, instead), else_=text)
+
+    expression = relation.column(name) if native else relation.raw(name)
+    spell = spelling(relation.system, field)
+    return _Key(expression, finish, spell=spell, names_missing=label is not None)
+
+
+def values_of(
+    generalization: Generalization, codes: Codes, missing: Sequence[str]
+) -> dict[str, int]:
+    """The code of every value of a column, missing texts among them."""
+    listed = codes.codes(pa.array(generalization.labels, pa.string())).to_pylist()
+    values = dict(zip(generalization.values, listed, strict=True))
+    return values | dict.fromkeys(("", *missing), codes.code_of_missing())
+
+
+def _records(
+    session: Session, relation: Relation, question: Question, keys: Sequence[_Key]
+) -> sa.Subquery:
+    """One row per record: t0, t1, ... are what is counted."""
+    columns = [key.expression.label(f"t{i}") for i, key in enumerate(keys)]
+    cleaned = sa.select(*(columns or [sa.literal(1).label("one")]))
+    cleaned = cleaned.select_from(relation.source)
+    for name in question.complete:
+        cleaned = cleaned.where(~relation.is_missing(session, name, question.missing))
+    records = cleaned.subquery("records")
+    if not any(key.labels for key in keys):
+        return records
+    source: sa.FromClause = records
+    columns = []
+    for i, key in enumerate(keys):
+        column: Expression = records.c[f"t{i}"]
+        if key.labels is not None:
+            source = key.labels.join(source, column)
+            column = key.labels.code(relation.system, column, f"records.t{i}")
+        columns.append(column.label(f"t{i}"))
+    return sa.select(*columns).select_from(source).subquery("labelled")
+
+
+def _classes(
+    session: Session, relation: Relation, question: Question, keys: Sequence[_Key]
+) -> sa.Select[Any]:
+    """The groups of equal records as t0, t1, ... and n; two may be equal, both with no value."""
+    number = sa.func.count().label("n")
+    records = _records(session, relation, question, keys)
+    if not keys:
+        return sa.select(number).select_from(records)
+    groups = sa.select(*records.c, number).group_by(*records.c).subquery("classes")
+    texts = [key.finish(groups.c[f"t{i}"]).label(f"t{i}") for i, key in enumerate(keys)]
+    return sa.select(*texts, groups.c.n)
+
+
+def _merged(query: sa.Select[Any]) -> sa.Select[Any]:
+    """Groups that are equal as one."""
+    groups = query.subquery("groups")
+    *texts, number = groups.c
+    total = sa.cast(sa.func.sum(number), sa.BigInteger).label("n")
+    return sa.select(*texts, total).group_by(*texts)
+
+
+def _spelled(table: pa.Table, keys: Sequence[_Key]) -> pa.Table:
+    """Codes as labels, raw texts as texts; combinations that are then equal become one.
+
+    Equal ones can be there only where a value is missing or was spelled anew.
+    """
+    for i, key in enumerate(keys):
+        if key.labels is not None:
+            table = table.set_column(i, f"t{i}", key.labels.codes.texts(table.column(i)))
+        elif key.spell is not None:
+            table = table.set_column(i, f"t{i}", respelled(table.column(i), key.spell))
+    *texts, _ = table.column_names
+    if any(
+        key.spell or key.names_missing or table.column(i).null_count for i, key in enumerate(keys)
+    ):
+        table = table.group_by(texts).aggregate([("n", "sum")]).select([*texts, "n_sum"])
+    return table
+
+
+def respelled(column: pa.ChunkedArray, spell: Spelling) -> pa.ChunkedArray:
+    """Every raw text of a column as its text; each distinct one is spelled once."""
+    known = pc.unique(column).drop_null()
+    texts = pa.array([spell(each) for each in known.to_pylist()], pa.string())
+    return pc.take(texts, pc.index_in(column, value_set=known))

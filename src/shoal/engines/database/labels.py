@@ -1,0 +1,160 @@
+"""Labels and classes as temporary tables of whole numbers, so that every join is plain equality.
+
+A label's code is its rank among the labels of its column, from 1 on; missing is 0. So codes are
+never null, and they sort as the labels do with missing first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import sqlalchemy as sa
+
+from shoal.engines.database.texts import stop
+from shoal.engines.database.writing import insert
+
+if TYPE_CHECKING:
+    from shoal.engines.database.relation import Relation
+    from shoal.engines.database.session import Session
+
+    Expression = sa.ColumnElement[Any]
+
+UNKNOWN = -1
+"""The code of a value that is not listed, where that is no error: it is in no class."""
+_INDEXED = ("mysql", "mariadb", "sqlite")
+"""Systems that join by an index alone; the others hash."""
+_LONGEST_KEY, _WIDEST_KEY = 3000, 16
+"""The bytes and the columns that an index of MySQL may have."""
+
+
+@dataclass(frozen=True)
+class Codes:
+    """The labels of a column, sorted; `missing` is what a missing value becomes."""
+
+    labels: pa.Array
+    missing: str | None = None
+
+    @staticmethod
+    def of(labels: pa.Array | pa.ChunkedArray, missing: str | None = None) -> Codes:
+        """The codes of these labels, which may repeat."""
+        known: set[str | None] = {*pc.unique(labels).to_pylist(), missing}
+        texts = sorted(label for label in known if label is not None)
+        return Codes(pa.array(texts, pa.string()), missing)
+
+    def codes(self, labels: pa.Array | pa.ChunkedArray) -> Any:
+        """The code of each label; 0 for missing."""
+        found = pc.index_in(labels, value_set=self.labels)
+        return pc.fill_null(pc.add(found, pa.scalar(1, pa.int32())), 0)
+
+    def code_of_missing(self) -> int:
+        """The code of a missing value."""
+        return int(self.codes(pa.array([self.missing], pa.string()))[0].as_py())
+
+    def texts(self, codes: pa.Array | pa.ChunkedArray) -> Any:
+        """The label of each code; null for 0."""
+        return pc.take(pa.concat_arrays([pa.nulls(1, pa.string()), self.labels]), codes)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A temporary table from raw texts to codes, and how a query looks a value up in it."""
+
+    table: sa.Table
+    codes: Codes
+    must_be_known: bool
+
+    def join(self, records: sa.FromClause, raw: Expression) -> sa.FromClause:
+        """The records, each with its code where it has one: raw texts are distinct here."""
+        return sa.outerjoin(records, self.table, raw == self.table.c.value)
+
+    def code(self, system: str, raw: sa.ColumnElement[Any], name: str) -> Expression:
+        """The code of a value; one that must be known and is not stops the query.
+
+        `name` is what the query calls the raw text.
+        """
+        code = self.table.c.code
+        otherwise = stop(system, name) if self.must_be_known else sa.literal(UNKNOWN)
+        missing = sa.literal(self.codes.code_of_missing())
+        return sa.case((raw.is_(None), missing), (code.is_(None), otherwise), else_=code)
+
+
+class Scratch:
+    """Temporary tables, which only this connection sees, dropped when the context ends."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._made: list[sa.Table] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """After an error the connection is about to be closed, and they go with it."""
+        if error is None:
+            for table in self._made:
+                self._session.run(sa.schema.DropTable(table))
+        else:
+            with contextlib.suppress(Exception):
+                self._session.rollback()
+
+    def labels(
+        self,
+        relation: Relation,
+        name: str,
+        codes: Codes,
+        values: Mapping[str, int],
+        *,
+        strict: bool,
+    ) -> Labels:
+        """A table with the code of each of these texts of a column."""
+        found = relation.raws(self._session, name, values)
+        raws = [relation.encoded(each) for each in found]
+        longest = max((len(each.encode()) for each in found if each), default=1)
+        data = pa.table(
+            {
+                "value": pa.array(raws, pa.binary() if relation.is_binary else pa.string()),
+                "code": pa.array([values[text] for text in found.values()], pa.int32()),
+            }
+        )
+        indexed = self._session.system in _INDEXED and longest <= _LONGEST_KEY
+        columns = [
+            sa.Column("value", relation.raw_type(longest), primary_key=indexed, nullable=False),
+            sa.Column("code", sa.Integer, nullable=False, autoincrement=False),
+        ]
+        return Labels(self.table(columns, data), codes, strict)
+
+    def table(self, columns: list[sa.Column[Any]], data: pa.Table) -> sa.Table:
+        """A temporary table with these rows."""
+        system = self._session.system
+        name = f"shoal_{secrets.token_hex(4)}"
+        made = sa.Table(
+            f"#{name}" if system == "mssql" else name,
+            sa.MetaData(),
+            *columns,
+            prefixes=[] if system == "mssql" else [_PREFIXES.get(system, "TEMPORARY")],
+        )
+        self._session.run(sa.schema.CreateTable(made))
+        self._made.append(made)
+        insert(self._session, made, data.to_batches())
+        if system == "postgresql":
+            self._session.run(f"ANALYZE {name}")
+        return made
+
+    def key(self, columns: int) -> bool:
+        """Whether so many columns of whole numbers get an index."""
+        return self._session.system in _INDEXED and columns <= _WIDEST_KEY
+
+
+_PREFIXES = {"oracle": "GLOBAL TEMPORARY"}

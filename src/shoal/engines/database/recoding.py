@@ -1,0 +1,231 @@
+"""A recoding as one SELECT: look up codes, let judged classes pass, forget the input order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import sqlalchemy as sa
+from sqlalchemy.sql.elements import quoted_name
+
+from shoal.engines.database.counting import values_of
+from shoal.engines.database.fields import OTHER, TEXT
+from shoal.engines.database.labels import Codes, Labels, Scratch
+from shoal.engines.database.texts import raw
+from shoal.engines.database.writing import text_type
+
+if TYPE_CHECKING:
+    from shoal.engines.base import Generalization, Recoding
+    from shoal.engines.database.relation import Relation
+    from shoal.engines.database.session import Session
+
+    Expression = sa.ColumnElement[Any]
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """A query for the recoded records, and one without rows whose columns have their types.
+
+    `declared` are these types in the words of SQLite.
+    """
+
+    query: sa.Select[Any]
+    shape: sa.Select[Any]
+    declared: Mapping[str, str]
+
+
+def recoded(
+    session: Session,
+    scratch: Scratch,
+    relation: Relation,
+    recoding: Recoding,
+    *,
+    into_table: bool = False,
+) -> Recoded:
+    """A query for the released columns under their names, in an order that they alone decide.
+
+    The order is by the classes, sorted by their labels, then by what no class tells.
+
+    The rows of a table have no order that means anything, but the one they are written in must not
+    be that of the input. `into_table` lets PostgreSQL order them by a hash of what is released,
+    seeded with the class, which sorts much faster than many columns and says as little.
+
+    Three steps: the records with the raw texts t0, t1, ... of the quasi-identifiers; their codes
+    k0, k1, ...; and the join with the classes that may pass, which has the labels. The label of a
+    record that does not pass is never needed.
+    """
+    labels = [
+        _labels(scratch, relation, recoding, name, generalization)
+        for name, generalization in recoding.generalized.items()
+    ]
+    classes = _classes(scratch, relation, recoding, labels)
+    coded = _coded(session, relation, recoding, labels)
+    keys = range(len(labels))
+    match = sa.and_(sa.true(), *(coded.c[f"k{j}"] == classes.c[f"k{j}"] for j in keys))
+    passing = sa.join(coded, classes, match, isouter=recoding.mark)
+    released: list[Expression] = []
+    order: list[Expression] = [classes.c.place]
+    for i, name in enumerate(recoding.columns):
+        value = _released(relation, recoding, i, name, coded, classes)
+        released.append(value.label(quoted_name(name, True)))
+        if not _told_by_class(relation, recoding, name):
+            by_text = relation.field(name).kind in (TEXT, OTHER)
+            order.append(raw(relation.system, value, relation.field(name)) if by_text else value)
+    query = sa.select(*released).select_from(passing)
+    if session.system in ("mysql", "mariadb"):
+        query = query.prefix_with("STRAIGHT_JOIN")  # classes last, by their index
+    if into_table and session.system == "postgresql":
+        told, *others = order
+        content = sa.collate(sa.cast(sa.func.row(*others), sa.Text), "C")
+        order = [sa.func.hashtextextended(content, sa.func.coalesce(told, 0))]
+    query = query.order_by(*(nulls_first(session.system, each) for each in order))
+    declared = {
+        name: "TEXT" if is_labelled(recoding, name) else relation.field(name).declared
+        for name in recoding.columns
+    }
+    return Recoded(query, _shape(relation, recoding, classes), declared)
+
+
+def _shape(relation: Relation, recoding: Recoding, classes: sa.Table) -> sa.Select[Any]:
+    """The columns alone, with the types they have before any expression; all may be null."""
+    keys = list(recoding.generalized)
+    columns = [
+        classes.c[f"g{keys.index(name)}"] if is_labelled(recoding, name) else relation.column(name)
+        for name in recoding.columns
+    ]
+    one = sa.select(sa.literal(1).label("one")).subquery("one")
+    joined = one.outerjoin(relation.source, sa.false()).outerjoin(classes, sa.false())
+    named = (
+        column.label(quoted_name(name, True))
+        for name, column in zip(recoding.columns, columns, strict=True)
+    )
+    return sa.select(*named).select_from(joined).limit(0)
+
+
+def nulls_first(system: str, expression: Expression) -> Expression:
+    """An ascending order with nulls first, which most systems do by themselves."""
+    return expression.nulls_first() if system in ("postgresql", "oracle") else expression
+
+
+def is_labelled(recoding: Recoding, name: str) -> bool:
+    """Whether a column is released as a label, and not as its own value."""
+    found = recoding.generalized.get(name)
+    return found is not None and bool(found.values or found.missing is not None)
+
+
+def _labels(
+    scratch: Scratch,
+    relation: Relation,
+    recoding: Recoding,
+    name: str,
+    generalization: Generalization,
+) -> Labels:
+    """The codes of a quasi-identifier; an unchanged one has those that stand in the classes."""
+    if generalization.values:
+        codes = Codes.of(pa.array(generalization.labels, pa.string()), generalization.missing)
+        values = values_of(generalization, codes, recoding.missing)
+        return scratch.labels(relation, name, codes, values, strict=True)
+    codes = Codes.of(recoding.classes.column(name).cast(pa.string()), generalization.missing)
+    texts = codes.labels.to_pylist()
+    values = {text: code for code, text in enumerate(texts, start=1)}
+    values |= dict.fromkeys(("", *recoding.missing), codes.code_of_missing())
+    return scratch.labels(relation, name, codes, values, strict=False)
+
+
+def _classes(
+    scratch: Scratch, relation: Relation, recoding: Recoding, labels: list[Labels]
+) -> sa.Table:
+    """The classes that may pass: their codes k0, k1, ..., their place in the order of the labels
+    of the released columns, and the labels g0, g1, ... that are released.
+    """
+    columns: list[sa.Column[Any]] = []
+    arrays: dict[str, Any] = {}
+    indexed = scratch.key(len(labels))
+    for j, each in enumerate(labels):
+        found = recoding.classes.column(list(recoding.generalized)[j]).cast(pa.string())
+        arrays[f"k{j}"] = each.codes.codes(found)
+        columns.append(
+            sa.Column(f"k{j}", sa.Integer, primary_key=indexed, autoincrement=False, nullable=False)
+        )
+    names = list(recoding.generalized)
+    by_column = sorted(arrays, key=lambda k: [*recoding.columns, *names].index(names[int(k[1:])]))
+    distinct = pa.table(arrays).group_by(list(arrays)).aggregate([])
+    distinct = distinct.sort_by([(key, "ascending") for key in by_column])
+    distinct = distinct.append_column("place", pa.array(range(1, len(distinct) + 1), pa.int32()))
+    columns.append(sa.Column("place", sa.Integer, nullable=False))
+    for j, (name, each) in enumerate(zip(recoding.generalized, labels, strict=True)):
+        if is_labelled(recoding, name):
+            longest = pc.max(pc.utf8_length(each.codes.labels)).as_py() or 1
+            columns.append(sa.Column(f"g{j}", text_type(relation.system, longest)))
+            distinct = distinct.append_column(f"g{j}", each.codes.texts(distinct.column(f"k{j}")))
+    return scratch.table(columns, distinct)
+
+
+def _coded(
+    session: Session, relation: Relation, recoding: Recoding, labels: list[Labels]
+) -> sa.Subquery:
+    """Every record with its released values v0, v1, ... and the codes of its quasi-identifiers."""
+    values = [
+        (relation.column if name in recoding.generalized else relation.value)(name).label(f"v{i}")
+        for i, name in enumerate(recoding.columns)
+        if not is_labelled(recoding, name)
+    ]
+    texts = [relation.raw(name).label(f"t{j}") for j, name in enumerate(recoding.generalized)]
+    cleaned = sa.select(*values, *texts).select_from(relation.source)
+    if recoding.complete:
+        for name in recoding.generalized:
+            cleaned = cleaned.where(~relation.is_missing(session, name, recoding.missing))
+    records = cleaned.subquery("records")
+    source: sa.FromClause = records
+    codes = []
+    for j, each in enumerate(labels):
+        text = records.c[f"t{j}"]
+        source = each.join(source, text)
+        codes.append(each.code(relation.system, text, f"records.t{j}").label(f"k{j}"))
+    kept = [records.c[value.name] for value in values]
+    coded = sa.select(*kept, *codes).select_from(source)
+    return _fenced(session.system, coded).subquery("coded")
+
+
+def _fenced(system: str, query: sa.Select[Any]) -> sa.Select[Any]:
+    """A query that PostgreSQL does not merge into the one around it.
+
+    Its planner would join the classes by their first codes before it has looked up the others,
+    which repeats every record for every class that agrees so far.
+    """
+    return query.offset(0) if system == "postgresql" else query
+
+
+def _released(
+    relation: Relation,
+    recoding: Recoding,
+    position: int,
+    name: str,
+    coded: sa.Subquery,
+    classes: sa.Table,
+) -> Expression:
+    """What is released of a column: its label, or the unchanged value in its own type."""
+    keys = list(recoding.generalized)
+    if is_labelled(recoding, name):
+        label: Expression = classes.c[f"g{keys.index(name)}"]
+        return label
+    value: Expression = coded.c[f"v{position}"]
+    absent = []
+    if name in recoding.generalized:
+        absent.append(coded.c[f"k{keys.index(name)}"] == 0)
+    if recoding.mark and name in recoding.blanked:
+        absent.append(classes.c.place.is_(None))
+    if absent:
+        value = sa.case((sa.or_(*absent), sa.null()), else_=value)
+    exact = relation.field(name).exact
+    return value if exact is None else sa.cast(value, exact)
+
+
+def _told_by_class(relation: Relation, recoding: Recoding, name: str) -> bool:
+    """Whether a column is released as text that is the same in all records of a class."""
+    is_text = is_labelled(recoding, name) or relation.field(name).kind == TEXT
+    blank = not recoding.mark or name in recoding.blanked
+    return name in recoding.generalized and is_text and blank

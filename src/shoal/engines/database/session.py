@@ -1,0 +1,217 @@
+"""One connection to a database: one transaction, interruptible, errors in our words."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import sqlalchemy as sa
+
+from shoal.engines.database.address import address, connect_arguments
+from shoal.engines.database.failures import STOP, explained
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql.elements import ClauseElement
+
+Answer = TypeVar("Answer")
+
+_MORE_MEMORY = """
+    SELECT set_config('work_mem', '64MB', false) FROM pg_settings
+    WHERE name = 'work_mem' AND setting::bigint < 65536
+"""
+SETTINGS = {
+    "postgresql": (
+        "SET DateStyle = ISO",
+        "SET TimeZone = 'UTC'",
+        "SET extra_float_digits = 1",
+        "SET idle_in_transaction_session_timeout = 0",
+        _MORE_MEMORY,
+    ),
+    "mysql": ("SET time_zone = '+00:00'",),
+    "mariadb": ("SET time_zone = '+00:00'",),
+    "sqlite": ("PRAGMA legacy_alter_table = ON",),
+}
+"""What each session is told first, so that the same value has the same text everywhere.
+
+PostgreSQL is to wait while the search goes on, and to group and sort in memory. SQLite otherwise
+refuses to rename a table while a view of the replaced one exists.
+"""
+_NOTICE_A_DEAD_CLIENT = "SET client_connection_check_interval = '2s'"
+"""So that PostgreSQL stops the query of a killed process, where its version and system can."""
+_SNAPSHOT = ("postgresql", "mysql", "mariadb")
+"""Systems whose REPEATABLE READ answers all queries of a transaction from one snapshot."""
+
+
+class Session:
+    """A connection whose transaction begins with the first statement.
+
+    PostgreSQL, MySQL and MariaDB answer all queries of a transaction from one snapshot, and SQLite
+    lets nobody else's commit in between. So whatever is counted and recoded in it is one state of
+    the data. `name` is what messages call the place.
+    """
+
+    def __init__(self, url: str, name: str) -> None:
+        self.name = name
+        self.url = address(url)
+        self._engine = _engine(self.url)
+        with self._explaining(connecting=True):
+            self.connection = self.attend(self._connect)
+        self.system = self.connection.dialect.name
+        self.has_transactional_tables = self.system in ("postgresql", "sqlite", "mssql")
+
+    def sql(self, statement: ClauseElement) -> str:
+        """A statement as text with every value in it: CREATE TABLE AS and COPY take no others."""
+        compiled = statement.compile(
+            dialect=self.connection.dialect, compile_kwargs={"literal_binds": True}
+        )
+        return str(compiled)
+
+    def run(self, statement: ClauseElement | str) -> None:
+        """Run a statement that gives no rows."""
+        text = statement if isinstance(statement, str) else self.sql(statement)
+        with self._explaining():
+            self.attend(lambda: self.connection.exec_driver_sql(text))
+
+    def rows(self, statement: ClauseElement | str) -> list[tuple[Any, ...]]:
+        """The rows of a small answer."""
+        text = statement if isinstance(statement, str) else self.sql(statement)
+        with self._explaining():
+            found = self.attend(lambda: self.connection.exec_driver_sql(text).all())
+        return [tuple(row) for row in found]
+
+    def commit(self) -> None:
+        """Keep what was done; the next statement begins a new transaction."""
+        with self._explaining():
+            self.attend(self.connection.commit)
+
+    def rollback(self) -> None:
+        """Undo what was done since the transaction began; harmless on a lost connection."""
+        with contextlib.suppress(Exception):
+            self.connection.rollback()
+
+    def close(self) -> None:
+        """Undo what was not committed, and hang up; harmless when called twice."""
+        with contextlib.suppress(Exception):
+            self.connection.close()
+        with contextlib.suppress(Exception):
+            self._engine.dispose()
+
+    @property
+    def driver(self) -> Any:
+        """The connection of the driver itself, for what SQLAlchemy has no words for."""
+        return self.connection.connection.driver_connection
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Errors of the driver in our words, for work on `driver` and `connection`."""
+        with self._explaining():
+            yield
+
+    def attend(self, work: Callable[[], Answer]) -> Answer:
+        """Do the work in a thread, so that Ctrl-C reaches this one and can stop the query.
+
+        Drivers do not look for signals while a query runs. When this thread is interrupted, it asks
+        the database to stop until the work has ended, and only then lets the interrupt go on: no
+        query outlives the call that began it.
+        """
+        answers: list[Answer] = []
+        failures: list[BaseException] = []
+        done = threading.Event()
+
+        def run() -> None:
+            try:
+                answers.append(work())
+            except BaseException as error:
+                failures.append(error)
+            finally:
+                done.set()
+
+        threading.Thread(target=run, name="shoal-query").start()
+        try:
+            while not done.wait(0.2):
+                pass
+        except BaseException:
+            while not done.wait(0.1):
+                with contextlib.suppress(Exception):
+                    self._cancel()
+            raise
+        if failures:
+            raise failures[0]
+        return answers[0]
+
+    def _connect(self) -> sa.Connection:
+        connection = self._engine.connect()
+        for setting in SETTINGS.get(connection.dialect.name, ()):
+            connection.exec_driver_sql(setting).close()
+        connection.commit()
+        if connection.dialect.name == "postgresql":
+            with contextlib.suppress(sa.exc.DBAPIError):
+                connection.exec_driver_sql(_NOTICE_A_DEAD_CLIENT)
+            connection.commit()
+        return connection
+
+    def _cancel(self) -> None:
+        """Ask the database to stop what this connection does; asking twice does no harm."""
+        if self.system == "postgresql":
+            self.driver.cancel_safe(timeout=5)
+        elif self.system == "sqlite":
+            self.driver.interrupt()
+        elif self.system in ("mysql", "mariadb"):
+            with self._engine.connect() as other:
+                other.exec_driver_sql(f"KILL QUERY {int(self.driver.thread_id())}")
+
+    @contextmanager
+    def _explaining(self, *, connecting: bool = False) -> Iterator[None]:
+        """A failed statement ends the transaction, and nothing of it stays."""
+        try:
+            yield
+        except _errors(self.url) as error:
+            if not connecting:
+                self.rollback()
+            raise explained(error, self.name, connecting=connecting) from None
+
+
+def _engine(url: sa.URL) -> sa.Engine:
+    """An engine without a pool, that shows no values in errors, with transactions that are ours."""
+    snapshot = url.get_backend_name() in _SNAPSHOT
+    engine = sa.create_engine(
+        url,
+        poolclass=sa.NullPool,
+        hide_parameters=True,
+        connect_args=connect_arguments(url),
+        **({"isolation_level": "REPEATABLE READ"} if snapshot else {}),
+    )
+    if url.get_backend_name() == "sqlite":
+        sa.event.listen(engine, "connect", _prepare_sqlite)
+        sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    """SQLite has no expression that fails, so it gets a function that does."""
+
+    def stop() -> None:
+        raise ValueError(STOP)
+
+    connection.create_function("shoal_stop", 0, stop)
+
+
+def _errors(url: sa.URL) -> tuple[type[Exception], ...]:
+    """What SQLAlchemy raises, and the driver itself where it is used alone."""
+    system = url.get_backend_name()
+    if system == "postgresql":
+        import psycopg
+
+        return (sa.exc.SQLAlchemyError, psycopg.Error)
+    if system in ("mysql", "mariadb"):
+        import pymysql
+
+        return (sa.exc.SQLAlchemyError, pymysql.MySQLError)
+    if system == "sqlite":
+        import sqlite3
+
+        return (sa.exc.SQLAlchemyError, sqlite3.Error)
+    return (sa.exc.SQLAlchemyError,)

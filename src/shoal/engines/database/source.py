@@ -1,0 +1,155 @@
+"""A table, view or query of a database as a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import pyarrow as pa
+
+from shoal.engines.base import DatabaseTarget, Resources, without_password
+from shoal.engines.database.address import address, file_of, same_database
+from shoal.engines.database.counting import Question, count, count_distinct
+from shoal.engines.database.labels import Scratch
+from shoal.engines.database.names import existing
+from shoal.engines.database.reading import read
+from shoal.engines.database.recoding import is_labelled, recoded
+from shoal.engines.database.relation import Relation, query_relation, table_relation
+from shoal.engines.database.session import Session
+from shoal.engines.opening import stage
+from shoal.engines.staged import StagedTable
+from shoal.errors import BadData
+
+if TYPE_CHECKING:
+    from shoal.engines.base import (
+        Column,
+        DatabaseOptions,
+        Generalization,
+        Recoding,
+        Staged,
+        Target,
+    )
+
+
+def open_table(options: DatabaseOptions) -> DatabaseSource:
+    """Open what the options name: a table or view, else a query."""
+    place = without_password(options.url)
+    file = file_of(address(options.url))
+    if file is not None and not file.is_file():
+        raise BadData(
+            f"no file {file}, which {place} names",
+            code="no-file",
+            hint="see the path: sqlite:///file is relative, sqlite:////file is absolute",
+        )
+    session = Session(options.url, place)
+    try:
+        if options.table is not None:
+            table = existing(session, options.table)
+            session.name = f"{options.table} of {place}"
+            relation = table_relation(session, table, session.name)
+        else:
+            session.name = f"a query of {place}"
+            relation = query_relation(session, options.query or "", session.name)
+    except BaseException:
+        session.close()
+        raise
+    return DatabaseSource(session, relation)
+
+
+class DatabaseSource:
+    """A relation in a session: what is counted is counted there, and so is what is recoded.
+
+    All of it happens in one transaction, so it sees one state of the data where the system has
+    snapshots.
+    """
+
+    def __init__(self, session: Session, relation: Relation, *, owns: bool = True) -> None:
+        self._session = session
+        self._relation = relation
+        self._owns = owns
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages."""
+        return self._relation.name
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, in order."""
+        return self._relation.columns()
+
+    def count_by(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str] = (),
+        *,
+        generalized: Mapping[str, Generalization] | None = None,
+        complete: Sequence[str] = (),
+        at_most: int | None = None,
+    ) -> pa.Table:
+        """Distinct combinations as text, null where missing, with counts; one GROUP BY."""
+        question = Question(tuple(columns), tuple(missing), generalized, tuple(complete), at_most)
+        return count(self._session, self._relation, question)
+
+    def count_distinct(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str] = (),
+        *,
+        generalized: Mapping[str, Generalization] | None = None,
+        complete: Sequence[str] = (),
+        at_most: int | None = None,
+    ) -> int:
+        """How many rows `count_by` would give, or `at_most` + 1 once there are more."""
+        question = Question(tuple(columns), tuple(missing), generalized, tuple(complete), at_most)
+        return count_distinct(self._session, self._relation, question)
+
+    def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
+        """Recode inside the database when the target is in it; otherwise the records stream out."""
+        from shoal.engines.database.staged import stage_recoded
+
+        if target is None:
+            with self.recoded(recoding) as rows:
+                return StagedTable(rows.read_all(), Resources())
+        if isinstance(target, DatabaseTarget) and same_database(
+            self._session.url, address(target.url)
+        ):
+            return stage_recoded(self._session, self._relation, recoding, target)
+        with self.recoded(recoding) as rows:
+            return stage(target, rows, Resources())
+
+    @contextmanager
+    def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
+        """The recoded records as a stream, in order; they are never all in memory."""
+        fields = [
+            pa.field(name, pa.string())
+            if is_labelled(recoding, name)
+            else pa.field(name, self._relation.field(name).arrow())
+            for name in recoding.columns
+        ]
+        schema = pa.schema(fields)
+        with Scratch(self._session) as scratch:
+            query = recoded(self._session, scratch, self._relation, recoding).query
+            with closing(read(self._session, query, schema)) as batches:
+                yield pa.RecordBatchReader.from_batches(schema, batches)
+
+    def fingerprint(self) -> str | None:
+        """None: a database has no bytes to read twice."""
+        return None
+
+    def close(self) -> None:
+        """Hang up, unless the connection is another's."""
+        if self._owns:
+            self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
