@@ -1,0 +1,65 @@
+"""Tables and folders of a Spark cluster: counted, recoded and released where they are.
+
+`java` and `session` give a session, `reading` opens a table or a path, `relation` and `values` say
+what a column's value is, `counting` and `recoding` are the two queries, `storage` and `writing`
+handle folders, `source`, `frame`, `folder` and `catalog` are what the pipeline sees. PySpark is
+imported when one of these functions is called.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import MissingExtra
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shoal.engines.base import Source, SparkOptions, SparkTarget, Staged
+    from shoal.engines.spark.frame import FrameSource
+
+__all__ = ["check_spark", "open_frame", "open_spark", "stage_rows"]
+
+
+def open_spark(options: SparkOptions, session: Any = None) -> Source:
+    """A table, view or path as a source; without a session one is made, and stopped by `close`."""
+    _check_installed()
+    from shoal.engines.spark.source import open_spark
+
+    return open_spark(options, session)
+
+
+def open_frame(frame: Any) -> FrameSource:
+    """A Spark DataFrame as a source, in the session it belongs to."""
+    from shoal.engines.spark.frame import open_frame
+
+    return open_frame(frame)
+
+
+def check_spark(target: SparkTarget, session: Any = None) -> None:
+    """Refuse, before any long work, a target that could not be written in the end.
+
+    Also removes what killed processes left beside it.
+    """
+    _check_installed()
+    from shoal.engines.spark.staging import check_spark
+
+    check_spark(target, session)
+
+
+def stage_rows(target: SparkTarget, rows: pa.RecordBatchReader, session: Any = None) -> Staged:
+    """Write a stream of records, in its order, where nobody sees it yet."""
+    _check_installed()
+    from shoal.engines.spark.staging import stage_rows
+
+    return stage_rows(target, rows, session)
+
+
+def _check_installed() -> None:
+    if find_spec("pyspark") is None:
+        raise MissingExtra(
+            "Spark needs pyspark, which is not installed",
+            code="missing-driver",
+            hint="install it: pip install 'shoal[spark]'",
+        )

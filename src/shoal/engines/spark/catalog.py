@@ -1,0 +1,183 @@
+"""A table of Spark's catalog under a name that nobody looks for, until it is published."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from shoal.engines.leftovers import is_left, owned
+from shoal.engines.spark.reading import parts_of, sql_name, tables_beside
+from shoal.engines.spark.relation import relation_of
+from shoal.engines.spark.source import SparkSource
+from shoal.engines.spark.writing import prepared
+from shoal.errors import BadData, BadOutput, UserError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from shoal.engines.base import SparkTarget
+    from shoal.engines.spark.session import Session
+
+STAGED = "shoal_staged_"
+"""How the name of a table begins that waits to be published."""
+BEFORE = "_shoal_before"
+"""How the name of a table ends that stepped aside while another takes its place."""
+
+
+def check_table(target: SparkTarget, session: Session) -> None:
+    """Refuse a table that is there already, unless it may be replaced, or that nobody could find.
+
+    Also drops what killed processes of this host left, and undoes half a replacement.
+    """
+    parts = parts_of(target.name)
+    if len(parts) < 3 or parts[0] == "spark_catalog":
+        _check_session_catalog(target, parts, session)
+
+    def check() -> None:
+        catalog = session.spark.catalog
+        if len(parts) > 1 and not catalog.databaseExists(sql_name(parts[:-1])):
+            raise BadData(
+                f"no schema {'.'.join(parts[:-1])!r} in Spark's catalog",
+                code="no-schema",
+                hint=f"create it, or quote a name that has a dot: `{target.name}`",
+            )
+        _sweep(session, parts)
+        if catalog.tableExists(sql_name(parts)):
+            kind = catalog.getTable(sql_name(parts)).tableType
+            _refuse_to_replace(target, is_table=kind in ("MANAGED", "EXTERNAL"))
+
+    session.attend(check, target.name)
+
+
+def _check_session_catalog(target: SparkTarget, parts: list[str], session: Session) -> None:
+    """Spark's own catalog allows few names; in memory it forgets all tables with the session."""
+    kept = session.spark.conf.get("spark.sql.catalogImplementation", "in-memory") != "in-memory"
+    if session.is_own and not kept:
+        raise BadOutput(
+            f"the table {target.name!r} would be lost: this Spark keeps its catalog in memory",
+            code="no-catalog",
+            hint="write to a path (with a slash), pass a session with spark=, or set"
+            " spark.sql.catalogImplementation to hive in spark-defaults.conf",
+        )
+    if not all(re.fullmatch(r"[A-Za-z0-9_]+", part) for part in parts):
+        raise BadOutput(
+            f"Spark's catalog allows no table of the name {target.name!r}",
+            code="bad-table-name",
+            hint="use letters from a to z, digits and underscores; a path has a slash",
+        )
+
+
+def _refuse_to_replace(target: SparkTarget, *, is_table: bool) -> None:
+    if not is_table:
+        raise BadOutput(
+            f"{target.name!r} is a view, which is not replaced",
+            code="table-exists",
+            hint="choose another name",
+        )
+    if not target.replace:
+        raise BadOutput(
+            f"the table {target.name!r} is there already",
+            code="table-exists",
+            hint="say replace: true to replace it, or choose another name",
+        )
+
+
+def _sweep(session: Session, parts: list[str]) -> None:
+    there = tables_beside(session.spark, parts)
+    for name in there:
+        if is_left(name, STAGED):
+            session.spark.sql(f"DROP TABLE {sql_name([*parts[:-1], name])}")
+    aside = [*parts[:-1], parts[-1] + BEFORE]
+    if aside[-1] in there:
+        if parts[-1] in there:
+            session.spark.sql(f"DROP TABLE {sql_name(aside)}")
+        else:
+            _rename(session, aside, parts)
+
+
+def _rename(session: Session, old: list[str], new: list[str]) -> None:
+    session.spark.sql(f"ALTER TABLE {sql_name(old)} RENAME TO {sql_name(new)}")
+
+
+class StagedCatalogTable:
+    """A table in the output's own schema, published by a rename.
+
+    Where a table is replaced there are two renames, between which there is no table of that name;
+    when the second fails, the first is undone.
+    """
+
+    def __init__(self, target: SparkTarget, session: Session, *, owns_session: bool) -> None:
+        self._target = target
+        self._session = session
+        self._owns_session = owns_session
+        self._final = parts_of(target.name)
+        unique = f"{owned(STAGED)}{secrets.token_hex(4)}".replace("-", "_")
+        self._staged = [*self._final[:-1], unique]
+
+    def write(self, frame: DataFrame, names: tuple[str, ...], name: str) -> None:
+        """Write the columns r0, r1, ... of a frame under these names, after what is there."""
+
+        def work() -> None:
+            writer = prepared(frame, names, self._target.format).write.mode("append")
+            if self._target.format is not None:
+                writer = writer.format(self._target.format)
+            writer.saveAsTable(sql_name(self._staged))
+
+        self._session.attend(work, name, f"the table {self._target.name}")
+
+    def source(self) -> SparkSource:
+        """The staged table, read with no memory of what was written."""
+        spark, name = self._session.spark, self._target.name
+        frame = self._session.attend(lambda: spark.table(sql_name(self._staged)), name)
+        return SparkSource(self._session.shared(), relation_of(frame, name))
+
+    def publish(self) -> str:
+        """Rename it; a table in its place steps aside first, and is dropped afterwards."""
+        try:
+            self._session.attend(self._rename_into_place, self._target.name, self._target.name)
+        except UserError:
+            self.discard()
+            raise BadOutput(
+                f"the table {self._target.name} cannot be put in place",
+                code="output-not-published",
+                hint="see that nobody made a table of that name meanwhile, and that its schema is"
+                " still there",
+            ) from None
+        return self._target.name
+
+    def discard(self) -> None:
+        """Drop it; harmless after publish or when called twice."""
+        with contextlib.suppress(UserError):
+            drop = f"DROP TABLE IF EXISTS {sql_name(self._staged)}"
+            self._session.attend(lambda: self._session.spark.sql(drop), self._target.name)
+        if self._owns_session:
+            self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.discard()
+
+    def _rename_into_place(self) -> None:
+        session, aside = self._session, [*self._final[:-1], self._final[-1] + BEFORE]
+        is_there = session.spark.catalog.tableExists(sql_name(self._final))
+        if is_there:
+            _refuse_to_replace(self._target, is_table=True)
+            _rename(session, self._final, aside)
+        try:
+            _rename(session, self._staged, self._final)
+        except BaseException:
+            if is_there:
+                _rename(session, aside, self._final)
+            raise
+        if is_there:
+            session.spark.sql(f"DROP TABLE {sql_name(aside)}")

@@ -1,0 +1,115 @@
+"""A recoding as DataFrame operations: look up labels, let judged classes pass, forget the order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StringType
+
+from shoal.engines.spark.labels import labelled, sent
+from shoal.engines.spark.values import is_text, keys_of, local_frame
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
+
+    from shoal.engines.base import Recoding
+    from shoal.engines.spark.relation import SparkRelation
+
+
+def recoded(relation: SparkRelation, recoding: Recoding) -> DataFrame:
+    """The released columns as r0, r1, ..., ordered by all of them.
+
+    Three steps, as in SQL: clean the records, label them, keep those of the listed classes. The
+    order of all released columns is total up to equal records, so nothing is left of the order of
+    the input. A generalization without values has no label for missing either: `listed` saw to it.
+    """
+    frame = _passing(
+        _labelled(_records(relation, recoding), relation, recoding), relation, recoding
+    )
+    released = frame.select(
+        *(_released(name, recoding).alias(f"r{i}") for i, name in enumerate(recoding.columns))
+    )
+    return released.orderBy(*(F.col(name).asc_nulls_first() for name in released.columns))
+
+
+def _records(relation: SparkRelation, recoding: Recoding) -> DataFrame:
+    """The columns in use: `v_i` in its own type for a released column, `t_j` for a key."""
+    missing, keys = recoding.missing, list(recoding.generalized)
+    released = [
+        relation.present(name, missing) if name in keys else relation.value(name)
+        for name in recoding.columns
+    ]
+    frame = relation.frame.select(
+        *(value.alias(f"v{i}") for i, value in enumerate(released)),
+        *(relation.key(name, missing).alias(f"t{j}") for j, name in enumerate(keys)),
+    )
+    if recoding.complete:
+        for j in range(len(keys)):
+            frame = frame.filter(F.col(f"t{j}").isNotNull())
+    return frame
+
+
+def _labelled(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> DataFrame:
+    """Adds the label `g_j` of every key, or the key itself where it is released unchanged."""
+    for j, (name, generalization) in enumerate(recoding.generalized.items()):
+        if generalization.values:
+            kind = relation.compared(name)
+            frame = labelled(frame, f"t{j}", kind, generalization, f"g{j}")
+        else:
+            frame = frame.withColumn(f"g{j}", F.col(f"t{j}"))
+    return frame
+
+
+def _passing(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> DataFrame:
+    """The join that lets classes pass; null-safe, since missing is a value like any other."""
+    table, kinds = _classes(relation, recoding)
+    classes = local_frame(frame.sparkSession, table, kinds)
+    if recoding.mark:
+        classes = classes.withColumn("passes", F.lit(True))
+    match = F.lit(True)
+    for j in range(len(kinds)):
+        match = match & F.col(f"g{j}").eqNullSafe(F.col(f"k{j}"))
+    how = "left" if recoding.mark else "left_semi"
+    return frame.join(sent(classes, len(table)), match, how)
+
+
+def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, list[DataType]]:
+    """The classes that may pass, each once, as columns k0, k1, ... of labels or keys.
+
+    A class with a text that no value of its column has stays out: it would be null, and let records
+    with a missing value pass.
+    """
+    columns: list[pa.Array] = []
+    kinds: list[DataType] = []
+    possible = pa.array([True] * len(recoding.classes))
+    for name, generalization in recoding.generalized.items():
+        labels = recoding.classes.column(name).cast(pa.string()).combine_chunks()
+        kind = relation.compared(name)
+        if generalization.values or is_text(kind):
+            columns.append(labels)
+            kinds.append(StringType())
+        else:
+            distinct = pc.drop_null(pc.unique(labels))
+            keys = keys_of(distinct.to_pylist(), kind).combine_chunks()
+            column = keys.take(pc.index_in(labels, value_set=distinct))
+            possible = pc.and_(possible, pc.or_(pc.is_null(labels), pc.is_valid(column)))
+            columns.append(column)
+            kinds.append(kind)
+    names = [f"k{j}" for j in range(len(columns))]
+    table = pa.table(columns, names=names).filter(possible)
+    return table.group_by(names).aggregate([]), kinds
+
+
+def _released(name: str, recoding: Recoding) -> Column:
+    """What is released of a column: its label, or the unchanged value in its own type."""
+    value = F.col(f"v{recoding.columns.index(name)}")
+    generalization = recoding.generalized.get(name)
+    if generalization is not None and generalization.values:
+        value = F.col(f"g{list(recoding.generalized).index(name)}")
+    if recoding.mark and name in recoding.blanked:
+        return F.when(F.col("passes"), value)
+    return value

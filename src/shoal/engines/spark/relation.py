@@ -1,0 +1,94 @@
+"""A DataFrame with names of our own, so that any name works: with dots, backticks, in any case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from shoal.engines.base import Column
+from shoal.engines.relation import check_names
+from shoal.engines.spark import values
+from shoal.errors import BadData, did_you_mean, quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
+
+
+@dataclass(frozen=True)
+class SparkRelation:
+    """A DataFrame whose columns are c0, c1, ..., with the real name and Spark's type of each."""
+
+    name: str
+    frame: DataFrame
+    names: tuple[str, ...]
+    types: tuple[DataType, ...]
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns in order."""
+        return tuple(
+            Column(name, values.is_text(kind))
+            for name, kind in zip(self.names, self.types, strict=True)
+        )
+
+    def position(self, name: str) -> int:
+        """Where a column stands; an error that lists the columns when there is none."""
+        if name not in self.names:
+            raise BadData(
+                f"no column {name!r} in {self.name}{did_you_mean(name, self.names)}",
+                code="unknown-column",
+                hint=f"its columns are {quoted(self.names)}",
+            )
+        return self.names.index(name)
+
+    def compared(self, name: str) -> DataType:
+        """The type of a column whose values are compared; an error when they cannot be."""
+        kind = self.types[self.position(name)]
+        if values.is_text(kind) or values.duck_type(kind) is not None:
+            return kind
+        raise BadData(
+            f"column {name!r} of {self.name} has the type {kind.simpleString()}, whose values"
+            " cannot be compared as text",
+            code="unsupported-type",
+            hint="keep or drop the column, or read a view that casts it to a simple type",
+        )
+
+    def value(self, name: str) -> Expression:
+        """A column's value in its own type; empty text and NaN are null."""
+        position = self.position(name)
+        return values.value(F.col(f"c{position}"), self.types[position])
+
+    def present(self, name: str, missing: Sequence[str]) -> Expression:
+        """A column's value in its own type, null where it is missing."""
+        return self._unless_missing(name, self.value(name), missing)
+
+    def key(self, name: str, missing: Sequence[str]) -> Expression:
+        """What stands for a column's value when it is compared, null where it is missing."""
+        kind = self.compared(name)
+        key = values.key(F.col(f"c{self.position(name)}"), kind)
+        return self._unless_missing(name, key, missing)
+
+    def _unless_missing(self, name: str, value: Expression, missing: Sequence[str]) -> Expression:
+        """The value, unless its text is one of the missing ones; a null is null either way."""
+        if not any(missing):
+            return value
+        kind = self.compared(name)
+        tokens = values.literals(missing, kind)
+        key = values.key(F.col(f"c{self.position(name)}"), kind)
+        return F.when(~key.isin(tokens), value) if tokens else value
+
+
+def relation_of(frame: DataFrame, name: str, names: Sequence[str] | None = None) -> SparkRelation:
+    """A DataFrame as a relation; `names` are the real ones where its own are not."""
+    real = tuple(names or frame.columns)
+    check_names(real, name)
+    return SparkRelation(
+        name=name,
+        frame=frame.toDF(*(f"c{i}" for i in range(len(real)))),
+        names=real,
+        types=tuple(field.dataType for field in frame.schema.fields),
+    )

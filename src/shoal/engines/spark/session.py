@@ -1,0 +1,225 @@
+"""A Spark session: the caller's, the one that runs in this process already, or one of our own.
+
+A process has one SparkContext at most. So whether one of ours is still in use is counted for the
+process as a whole: it is stopped when the last source or staged output that uses it is closed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from shoal.engines.spark.failures import explained, not_started
+from shoal.engines.spark.java import java_in_environment
+from shoal.errors import BadData
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Answer = TypeVar("Answer")
+
+LOOPBACK = "127.0.0.1"
+OWN = {
+    "spark.app.name": "shoal",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+"""What a session of our own is told; the rest comes from spark-defaults.conf."""
+
+
+class _Uses:
+    """How many leases our own session of this process has."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.count = 0
+
+
+_uses = _Uses()
+
+
+class Session:
+    """A session in use until `close`, whose queries Ctrl-C can stop.
+
+    A session that we did not make is never stopped, and its settings are never changed.
+    """
+
+    def __init__(self, spark: SparkSession, *, is_own: bool) -> None:
+        self.spark = spark
+        self.is_own = is_own
+        self._is_open = True
+        self._tag = f"shoal-{secrets.token_hex(8)}"
+
+    def close(self) -> None:
+        """Give the session back; harmless when called twice."""
+        with _uses.lock:
+            if self.is_own and self._is_open:
+                _uses.count -= 1
+                if _uses.count == 0:
+                    with suppress(Exception):
+                        self.spark.stop()
+            self._is_open = False
+
+    def shared(self) -> Session:
+        """The same session for one more user, whose `close` does not end it for this one."""
+        return Session(self.spark, is_own=False)
+
+    def attend(self, work: Callable[[], Answer], name: str, written: str = "") -> Answer:
+        """Do the work in a thread, so that Ctrl-C reaches this one and can stop the jobs.
+
+        When this thread is interrupted, it asks Spark to cancel the jobs of this session until the
+        work has ended, and only then lets the interrupt go on. `name` is what messages call the
+        data that is read, `written` what is written.
+        """
+        from pyspark import InheritableThread
+
+        answers: list[Answer] = []
+        failures: list[Exception] = []
+        done = threading.Event()
+
+        def run() -> None:
+            try:
+                self.spark.sparkContext.addJobTag(self._tag)
+                answers.append(work())
+            except Exception as error:
+                failures.append(error)
+            finally:
+                done.set()
+
+        InheritableThread(target=run, name="shoal-query").start()
+        try:
+            while not done.wait(0.2):
+                pass
+        except BaseException:
+            while not done.wait(0.1):
+                self.cancel()
+            raise
+        if failures:
+            raise explained(failures[0], name, written) from None
+        return answers[0]
+
+    def cancel(self) -> None:
+        """Ask Spark to stop what this session does; asking twice does no harm."""
+        with suppress(Exception):
+            self.spark.sparkContext.cancelJobsWithTag(self._tag)
+
+    @property
+    def jvm(self) -> Any:
+        """Java's side of the session, for the file systems that only it knows."""
+        return self.spark.sparkContext._jvm
+
+
+def open_session(given: Any = None, master: str | None = None) -> Session:
+    """The session given; else the one that runs here already; else a new one on the master."""
+    if given is not None:
+        _check_usable(given)
+        return Session(given, is_own=False)
+    with _uses.lock:
+        running = _running()
+        if running is not None:
+            check_master(running, master)
+        if running is not None and not _uses.count:
+            return Session(running, is_own=False)
+        session = Session(running or _start(master), is_own=True)
+        _uses.count += 1
+        return session
+
+
+def _check_usable(given: Any) -> None:
+    """Spark Connect has no file systems to publish with, and a stopped session nothing at all."""
+    context = None
+    with suppress(Exception):
+        context = given.sparkContext._jsc
+    if context is None:
+        raise BadData(
+            "the Spark session that was given is stopped, or is none",
+            code="no-spark-session",
+            hint="give a running SparkSession; one of Spark Connect (sc://...) is not supported",
+        )
+
+
+def _running() -> SparkSession | None:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is None:
+        return None
+    return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+
+
+def check_master(running: SparkSession, master: str | None) -> None:
+    """Refuse a master that is not the one of the running session: a process has one at a time."""
+    other = running.sparkContext.master
+    if master is not None and master != other:
+        raise BadData(
+            f"this process has a Spark session on {other} already, and can have none on {master}",
+            code="no-spark-session",
+            hint="stop the session first, give it with spark=, or leave `master` out",
+        )
+
+
+def _start(master: str | None) -> SparkSession:
+    """A new session, without a word on the terminal."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    master = master or os.environ.get("SPARK_MASTER")
+    if master is not None:
+        _check_reachable(master)
+    settings = dict(OWN)
+    if master is None or master.startswith("local"):
+        settings |= {"spark.driver.bindAddress": LOOPBACK, "spark.driver.host": LOOPBACK}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with java_in_environment(), _signals_kept(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if SparkContext._gateway is None:
+                gateway = launch_gateway(popen_kwargs=quiet)  # type: ignore[no-untyped-call]
+                SparkContext._ensure_initialized(gateway=gateway)
+            conf = SparkConf(_jvm=SparkContext._jvm).setAll(list(settings.items()))
+            conf.setIfMissing("spark.master", "local[*]")
+            if master is not None:
+                conf.setMaster(master)
+            context = SparkContext(conf=conf)
+            context.setLogLevel("ERROR")
+            return SparkSession(context)
+        except Exception as error:
+            raise not_started(error, master) from None
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """A SparkContext takes Ctrl-C for itself; afterwards it means again what it meant before."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _check_reachable(master: str) -> None:
+    """Refuse a standalone master that does not answer: Spark would try for a minute."""
+    if not master.startswith("spark://"):
+        return
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        with suppress(OSError, ValueError), socket.create_connection((host, int(port)), timeout=5):
+            return
+    raise BadData(
+        f"no Spark master answers at {master}",
+        code="cannot-connect",
+        hint="see that it runs and that host and port are right",
+    )
