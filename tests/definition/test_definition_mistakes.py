@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from shoal.definition.check import against_columns, may_be_read
+from shoal.definition.check import against_columns
+from shoal.definition.model import Files
 from shoal.definition.read import from_mapping, read
 from shoal.errors import BadDefinition, Mistake
 
@@ -66,14 +67,23 @@ def in_hierarchy(hierarchy: object, **keys: object) -> Mistake:
         ({"search": {"time limit": 0}}, "search.time limit", "must be above 0"),
         ({"search": "fast"}, "search", "not a mapping"),
         ({"others": "qi"}, "others", "possible here: 'keep', 'drop'"),
-        ({"source": {"url": "postgresql://h/d", "table": "t"}}, "source", "Parquet"),
-        ({"source": "postgresql://host/db"}, "source", "databases and Spark are not supported"),
-        ({"source": {"spark": "t"}}, "source", "databases and Spark are not supported"),
+        ({"source": {"url": "postgresql://h/d"}}, "source", "needs either `table` or `query`"),
+        ({"source": {"url": "u", "table": "t", "query": "q"}}, "source", "either"),
+        ({"source": "postgresql://host/db"}, "source", "does not say which table"),
+        ({"source": {"url": "u", "spark": "t"}}, "source", "several kinds of places"),
+        ({"source": {"table": "t"}}, "source", "says no place"),
+        ({"source": {"url": "u", "table": "t", "tabel": 1}}, "source.tabel", "did you mean"),
         ({"source": {"path": "x.csv", "header": "maybe"}}, "source.header", "true or false"),
         ({"source": ""}, "source.path", "no path of a file"),
         ({"source": {"path": "x.csv", "delimiter": ";;"}}, "source.delimiter", "one character"),
-        ({"output": {"url": "sqlite://", "table": "t"}}, "output", "not supported in this version"),
-        ({"output": "release.xml"}, "output.path", "XML output is not supported"),
+        ({"output": {"url": "sqlite://"}}, "output.table", "is missing"),
+        ({"engine": {"memory limit": "much"}}, "engine.memory limit", "no amount of memory"),
+        ({"output": {"path": "x", "format": "xlm"}}, "output.format", "did you mean 'xml'?"),
+        ({"source": {"path": "x", "format": "exel"}}, "source.format", "did you mean 'excel'?"),
+        ({"source": {"path": "x.xml", "options": {"rwo": "a"}}}, "source", "did you mean 'row'?"),
+        ({"source": ["a.csv", {"path": "b", "renam": {}}]}, "source.1.renam", "mean 'rename'?"),
+        ({"source": []}, "source", "lists no source"),
+        ({"source": {"path": "x", "columns": ["a"], "rename": {"b": "c"}}}, "source", "not among"),
         ({"output": "x.csv"}, "output", "is a file of the source"),
         ({"output": "y.csv", "report": "y.csv"}, "report", "same file as the output"),
         ({"attributes": ["a"]}, "attributes", "a list is not a mapping"),
@@ -101,6 +111,10 @@ def test_a_wrong_key_is_named_with_its_remedy(
         ({**QI, "limt": 3}, ".limt", "did you mean 'limit'?"),
         ({**QI, "information_loss": [0]}, ".information_loss", "did you mean 'information loss'?"),
         ({**QI, "limit": -1}, ".limit", "at least 0"),
+        ({**QI, "from": -1}, ".from", "at least 0"),
+        ({**QI, "from": 3, "limit": 2}, ".from", "write a level from 0 to 2"),
+        ({**QI, "hierarchy": {"mask": 3}, "from": 5}, ".from", "whose top level is 4"),
+        ({"role": "keep", "from": 1}, ".from", "role quasi-identifier"),
         ({**QI, "priority": "high"}, ".priority", "'high' is not a number"),
         ({**QI, "priority": "nan"}, ".priority", "not a finite number"),
         ({**QI, "diversity": {"distinct": 2}}, ".diversity", "cannot stand at an attribute"),
@@ -331,7 +345,7 @@ def test_an_output_that_the_source_would_read_is_seen(
 ) -> None:
     (tmp_path / "data").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert may_be_read(pattern, Path(path)) is read_too
+    assert Files(path=pattern).reads(Path(path)) is read_too
 
 
 def test_attributes_that_the_source_lacks_are_mistakes_with_near_misses() -> None:

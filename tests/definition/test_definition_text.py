@@ -10,7 +10,7 @@ from shoal.definition.parse import Parsed, Unreadable, parse_json, parse_yaml
 def refused(text: str, json: bool = False) -> str:
     with pytest.raises(Unreadable) as caught:
         parse_json(text) if json else parse_yaml(text)
-    return str(caught.value.mistake)
+    return str(caught.value.mistakes[0])
 
 
 def test_lines_of_nested_keys_are_kept() -> None:

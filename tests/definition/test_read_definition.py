@@ -13,10 +13,12 @@ from shoal.definition.model import (
     Cuts,
     Dates,
     Definition,
+    Files,
     Groups,
     Hierarchy,
     Intervals,
     Mask,
+    OutputFile,
     Suppress,
     Taxonomy,
 )
@@ -69,8 +71,9 @@ def hierarchy_of(spelling: object) -> Hierarchy | None:
 def test_the_contract_of_the_file_is_read_key_by_key(tmp_path: Path) -> None:
     written(tmp_path, "a;*\n", "country.csv")
     definition = read(written(tmp_path, FULL))
+    assert isinstance(definition.source, Files)
     assert definition.source.path == str(tmp_path / "patients.csv")
-    assert definition.output is not None
+    assert isinstance(definition.output, OutputFile)
     assert definition.output.path == tmp_path / "release.csv"
     assert definition.report == tmp_path / "release.html"
     assert (definition.k, definition.suppression) == (5, 0.05)
@@ -135,6 +138,8 @@ def test_short_forms_of_missing_and_loss_are_understood() -> None:
 
 def test_a_tab_can_be_written_as_a_word() -> None:
     definition = with_attribute("keep", source={"path": "x.csv", "delimiter": "tab"})
+    assert isinstance(definition.source, Files)
+    assert isinstance(definition.source, Files)
     assert definition.source.delimiter == "\t"
 
 
@@ -149,6 +154,7 @@ attributes:
 """
     definition = read(written(tmp_path, text))
     assert definition.missing.values == ("007", "no", "1e3", "null", "~", "")
+    assert isinstance(definition.source, Files)
     assert definition.source.header is True
     assert definition.attributes["code"].hierarchy == Taxonomy(
         tree={"yes": ("007", "1.0", "no"), "0x1": ("null",)}
@@ -190,15 +196,18 @@ def test_a_glob_under_a_folder_with_brackets_matches_in_that_folder_only(tmp_pat
     folder = tmp_path / "study [1]"
     folder.mkdir()
     text = "source: '*.csv'\nk: 5\nattributes: {a: quasi-identifier}"
-    pattern = read(written(folder, text)).source.path
+    source = read(written(folder, text)).source
+    assert isinstance(source, Files)
+    pattern = source.path
     assert pattern == str(tmp_path / "study [[]1]" / "*.csv")
 
 
 def test_absolute_paths_stay_as_they_are(tmp_path: Path) -> None:
     text = "source: /data/x.csv\noutput: /out/y.csv\nk: 5\nattributes: {a: quasi-identifier}"
     definition = read(written(tmp_path, text))
+    assert isinstance(definition.source, Files)
     assert definition.source.path == "/data/x.csv"
-    assert definition.output is not None
+    assert isinstance(definition.output, OutputFile)
     assert definition.output.path == Path("/out/y.csv")
 
 
@@ -252,5 +261,5 @@ def test_a_huge_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.xml", "a.yaml"])
-def test_xml_is_refused_in_plain_words(tmp_path: Path, name: str) -> None:
-    assert "XML definitions are not supported" in mistake_of(written(tmp_path, "<a/>", name))
+def test_what_looks_like_xml_is_read_as_xml(tmp_path: Path, name: str) -> None:
+    assert "begin with `<definition>`" in mistake_of(written(tmp_path, "<a/>", name))

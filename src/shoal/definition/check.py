@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-import fnmatch
-import glob
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal import plugins
 from shoal.definition.check_hierarchy import heights, of_hierarchy
 from shoal.definition.demands import Demand, demands_on, loss_of
-from shoal.definition.model import Attribute, Csv, Definition, Diversity, Taxonomy
-from shoal.definition.scalars import nearest
+from shoal.definition.model import (
+    Attribute,
+    Csv,
+    Database,
+    Definition,
+    Diversity,
+    OutputFile,
+    OutputSpark,
+    OutputTable,
+    Place,
+    Search,
+    Spark,
+    Taxonomy,
+)
+from shoal.definition.scalars import nearest, shown
 from shoal.errors import BadDefinition, MissingExtra, Mistake, quoted
-from shoal.loss.base import CellLoss, ClassLoss
+from shoal.loss.base import CellLoss
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-KNOWN_STRATEGIES = ("box", "exhaustive")
-
 _ROLES_OF: dict[str, tuple[str, ...]] = {
     "hierarchy": ("quasi-identifier", "sensitive"),
+    "from": ("quasi-identifier",),
     "limit": ("quasi-identifier",),
     "priority": ("quasi-identifier",),
     "information loss": ("quasi-identifier",),
@@ -49,7 +58,7 @@ def of_release(definition: Definition) -> list[Mistake]:
     return [
         *_of_suppression(definition.suppression),
         *_of_loss(definition),
-        *_of_name("search.strategy", definition.search.strategy, KNOWN_STRATEGIES),
+        *_of_strategy(definition.search),
         *_of_paths(definition),
         *_of_models(
             Demand(f"privacy.{model}", model, parameters)
@@ -111,20 +120,11 @@ def against_columns(
         found.append(Mistake("attributes", what, remedy))
     if found:
         raise BadDefinition(file, found)
-    if not unnamed or definition.others is None:
-        return definition
-    others = dict.fromkeys(unnamed, Attribute(role=definition.others))
-    return definition.model_copy(update={"attributes": {**definition.attributes, **others}})
-
-
-def may_be_read(pattern: str, path: Path) -> bool:
-    """Whether a path is, or would be once it exists, among the files of a path or glob."""
-    wanted, candidate = Path(pattern).absolute(), path.absolute()
-    if "**" in pattern:
-        return fnmatch.fnmatch(str(candidate), str(wanted).replace("**/", "*"))
-    if glob.has_magic(pattern) and not wanted.exists():
-        return candidate.match(str(wanted))
-    return candidate.resolve() == wanted.resolve()
+    others = dict.fromkeys(unnamed, Attribute(role=definition.others or "drop"))
+    whole = definition.model_copy(update={"attributes": {**definition.attributes, **others}})
+    if found := list(_of_partitions(whole, every_column=True)):
+        raise BadDefinition(file, found)
+    return whole if others else definition
 
 
 def _of_suppression(suppression: float) -> Iterator[Mistake]:
@@ -139,19 +139,62 @@ def _of_suppression(suppression: float) -> Iterator[Mistake]:
 
 def _of_name(key: str, name: str, known: Collection[str]) -> Iterator[Mistake]:
     if name not in known:
-        yield Mistake(key, f"{name!r} is not known in this version", nearest(name, known))
+        yield Mistake(key, f"{shown(name)} is not known in this version", nearest(name, known))
 
 
 def _of_paths(definition: Definition) -> Iterator[Mistake]:
     """No file that is written may be one that is read, or written twice."""
-    pattern, output = definition.source.path, definition.output
-    written = {"output": output.path if output else None, "report": definition.report}
-    for key, path in written.items():
-        if path is not None and may_be_read(pattern, path):
+    output = None if definition.output is None else definition.output.file
+    for key, path in {"output": output, "report": definition.report}.items():
+        if path is not None and definition.source.reads(path):
             what = f"{str(path)!r} is a file of the source"
             yield Mistake(key, what, "write to another file, so that the source stays as it is")
-    if output is not None and output.path == definition.report:
+    if output is not None and output == definition.report:
         yield Mistake("report", "is the same file as the output", "give it a name of its own")
+    if isinstance(definition.output, OutputFile) and definition.output.target().is_folder:
+        folder = definition.output.path
+        if any(place.lies_in(folder) for place in definition.source.places):
+            what = "is a folder that holds the source, and a folder is replaced as a whole"
+            yield Mistake("output", what, "write to another folder")
+    yield from _of_partitions(definition)
+    yield from _of_tables(definition)
+
+
+def _of_partitions(definition: Definition, *, every_column: bool = False) -> Iterator[Mistake]:
+    """An output is parted by released columns, and others remain for the files.
+
+    Unless `every_column` of the source has its attribute, one that is not named may be kept.
+    """
+    if not isinstance(definition.output, OutputFile):
+        return
+    key, parted = "output.partition by", definition.output.partition_by
+    released = definition.names("quasi-identifier", "sensitive", "keep")
+    for name in parted:
+        known = name in definition.attributes or every_column or definition.others != "keep"
+        if name not in released and known:
+            remedy = nearest(name, released, f"released are {quoted(released)}")
+            yield Mistake(key, f"{name!r} is not released", remedy)
+    if len(set(parted)) < len(parted):
+        yield Mistake(key, "names a column twice", "name each column once")
+    elif released and set(released) == set(parted) and (every_column or not definition.others):
+        yield Mistake(key, "leaves no column for the files", "leave out one of the columns")
+
+
+def _of_tables(definition: Definition) -> Iterator[Mistake]:
+    """A table is not written over itself."""
+    output = definition.output
+    if any(_is_same(place, output) for place in definition.source.places):
+        yield Mistake("output", "is the table of the source", "write to another table")
+
+
+def _is_same(source: Place, output: object) -> bool:
+    if isinstance(source, Database) and isinstance(output, OutputTable):
+        return (source.url, source.table) == (output.url, output.table)
+    return (
+        isinstance(source, Spark)
+        and isinstance(output, OutputSpark)
+        and source.spark == output.spark
+    )
 
 
 def _misplaced(key: str, attribute: Attribute) -> Iterator[Mistake]:
@@ -165,7 +208,11 @@ def _misplaced(key: str, attribute: Attribute) -> Iterator[Mistake]:
 
 
 def _of_levels(key: str, attribute: Attribute) -> Iterator[Mistake]:
-    """Limits above the hierarchy, and information losses that are not one for each level."""
+    """Levels above the hierarchy or each other, and losses that are not one for each level."""
+    lowest = attribute.lowest
+    if attribute.limit is not None and lowest > attribute.limit:
+        what = f"{lowest} is above the limit {attribute.limit}, so no level is allowed"
+        yield Mistake(f"{key}.from", what, f"write a level from 0 to {attribute.limit}")
     known = heights(attribute.hierarchy) if attribute.hierarchy else None
     if known is None:
         return
@@ -173,6 +220,9 @@ def _of_levels(key: str, attribute: Attribute) -> Iterator[Mistake]:
     if attribute.limit is not None and attribute.limit > greatest:
         what = f"{attribute.limit} is above the hierarchy, whose top level is {greatest}"
         yield Mistake(f"{key}.limit", what, f"write a level from 0 to {greatest}")
+    elif lowest > greatest:
+        what = f"{lowest} is above the hierarchy, whose top level is {greatest}"
+        yield Mistake(f"{key}.from", what, f"write a level from 0 to {greatest}")
     losses = attribute.information_loss
     if losses is not None and not least + 1 <= len(losses) <= greatest + 1:
         levels = f"{greatest + 1}" if least == greatest else f"{least + 1} or {greatest + 1}"
@@ -227,7 +277,7 @@ def _of_models(demands: Iterable[Demand]) -> Iterator[Mistake]:
 
 
 def _of_loss(definition: Definition) -> Iterator[Mistake]:
-    """A loss that is not installed, or for which an aggregate or priorities mean nothing."""
+    """A loss that is not installed, or for which an aggregate means nothing."""
     choice = definition.loss
     try:
         loss = loss_of(definition)
@@ -240,12 +290,19 @@ def _of_loss(definition: Definition) -> Iterator[Mistake]:
     if choice.aggregate != "mean" and not isinstance(loss, CellLoss):
         what = f"{choice.name} is no loss of cells, so there is nothing to aggregate"
         yield Mistake("loss.aggregate", what, "remove it")
-    if isinstance(loss, ClassLoss):
-        for name, attribute in definition.attributes.items():
-            if attribute.priority is not None:
-                what = f"{choice.name} looks at classes, not at attributes: no priority can count"
-                remedy = "remove it, or choose a loss of cells or levels, such as iyengar"
-                yield Mistake(f"attributes.{name}.priority", what, remedy)
+
+
+def _of_strategy(search: Search) -> Iterator[Mistake]:
+    """A strategy that is not installed, or does not take its parameters."""
+    try:
+        plugins.make("strategy", search.strategy, search.of_strategy)
+    except MissingExtra as error:
+        known = plugins.names("strategy")
+        if search.strategy in known:
+            yield Mistake("search.strategy", error.what, error.hint)
+        yield from _of_name("search.strategy", search.strategy, known)
+    except ValueError as error:
+        yield Mistake("search", str(error), "see the documentation of the strategy")
 
 
 def _of_diversity(key: str, diversity: Diversity) -> Iterator[Mistake]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, get_args
 
+from shoal import plugins
 from shoal.definition.model import (
     Csv,
     Cuts,
@@ -17,10 +18,11 @@ from shoal.definition.model import (
     Hierarchy,
     Intervals,
     Mask,
+    PluggedIn,
     Suppress,
     Taxonomy,
 )
-from shoal.errors import Mistake, did_you_mean
+from shoal.errors import MissingExtra, Mistake, did_you_mean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +46,8 @@ def of_hierarchy(key: str, hierarchy: Hierarchy) -> list[Mistake]:
             return list(_of_dates(f"{key}.date", hierarchy.units))
         case Groups():
             return list(_of_sizes(f"{key}.groups", hierarchy.sizes, "size"))
+        case PluggedIn():
+            return list(_of_builder(key, hierarchy))
         case _:
             return []
 
@@ -66,6 +70,8 @@ def heights(hierarchy: Hierarchy) -> tuple[int, int] | None:
             return len(hierarchy.cuts), len(hierarchy.cuts)
         case Suppress():
             return 0, 1
+        case PluggedIn():
+            return None
     listed = _listed(hierarchy)
     return len(listed), len(listed) + 1
 
@@ -94,6 +100,16 @@ def _listed(hierarchy: Hierarchy) -> Sequence[object]:
             return hierarchy.sizes
         case _:
             return ()
+
+
+def _of_builder(key: str, hierarchy: PluggedIn) -> Iterator[Mistake]:
+    """A builder that is not installed, or does not take its parameters."""
+    try:
+        plugins.make("builder", hierarchy.builder, hierarchy.parameters)
+    except MissingExtra as error:
+        yield Mistake(key, error.what, error.hint)
+    except ValueError as error:
+        yield Mistake(key, str(error), "see the documentation of the builder")
 
 
 def _of_csv(key: str, path: Path) -> Iterator[Mistake]:
@@ -153,9 +169,14 @@ def _of_sizes(key: str, sizes: Sequence[float], noun: str) -> Iterator[Mistake]:
     else:
         for before, after in pairwise(exact):
             if after <= before or after % before:
-                what = f"{noun} {float(after):g} is no multiple of {float(before):g} before it"
+                what = f"{noun} {_brief(after)} is no multiple of {_brief(before)} before it"
                 remedy = f"make each {noun} a multiple of the one before, as in [5, 10, 20]"
                 yield Mistake(key, what, remedy)
+
+
+def _brief(size: Fraction) -> str:
+    """A size as people write it; one beyond all floats is a slip, whatever its digits."""
+    return f"{float(size):g}" if size < 10**300 else "above 1e+300"
 
 
 def _of_cuts(key: str, levels: Sequence[Sequence[float]]) -> Iterator[Mistake]:

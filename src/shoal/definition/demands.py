@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from shoal.errors import quoted
-from shoal.plugins import find
+from shoal import plugins
 from shoal.privacy.k_anonymity import KAnonymity
 
 if TYPE_CHECKING:
@@ -29,14 +28,14 @@ class Demand:
 
     def make(self) -> PrivacyModel:
         """The model; ValueError when it does not take these parameters, or not in this place."""
-        part = find("privacy", self.model)
+        part = plugins.find("privacy", self.model)
         named = self.parameters.get("attribute")
         if named is not None and not self.key.startswith(f"attributes.{named}."):
             raise ValueError("its attribute is the one it stands at, and cannot be a parameter")
         if ("attribute" in inspect.signature(part).parameters) != (named is not None):
             where = "the top of the definition" if named else "a sensitive attribute"
             raise ValueError(f"{self.model} belongs under `privacy` of {where}")
-        return cast("PrivacyModel", _made(part, self.model, self.parameters))
+        return cast("PrivacyModel", plugins.make("privacy", self.model, self.parameters))
 
 
 def demands_of(definition: Definition) -> Iterator[Demand]:
@@ -81,20 +80,4 @@ def models_of(definition: Definition) -> tuple[PrivacyModel, ...]:
 def loss_of(definition: Definition) -> Loss:
     """The loss to minimise; ValueError when it does not take the parameters."""
     choice = definition.loss
-    return cast("Loss", _made(find("loss", choice.name), choice.name, choice.parameters))
-
-
-def _made(part: Callable[..., object], name: str, parameters: Mapping[str, Any]) -> object:
-    """The part with its parameters; ValueError when they are not those it takes."""
-    known = inspect.signature(part).parameters
-    optional = [key for key, each in known.items() if each.default is not each.empty]
-    wrong = [key for key in parameters if key not in known]
-    absent = [key for key in known if key not in parameters and key not in optional]
-    if wrong or absent:
-        takes = [key for key in known if key != "attribute"]
-        said = f"unknown are {quoted(wrong)}" if wrong else f"missing are {quoted(absent)}"
-        raise ValueError(f"{name} takes {quoted(takes) or 'no parameters'}; {said}")
-    try:
-        return part(**parameters)
-    except TypeError as error:
-        raise ValueError(f"{name} cannot use its parameters as they are ({error})") from None
+    return cast("Loss", plugins.make("loss", choice.name, choice.parameters))

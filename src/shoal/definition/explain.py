@@ -12,17 +12,17 @@ from shoal.definition.model import (
     Closeness,
     Definition,
     Diversity,
-    Files,
+    Engine,
     Likeness,
     LossChoice,
     Missing,
-    OutputFile,
     Part,
     Recursive,
     Search,
     Suppress,
 )
 from shoal.definition.parse import dotted
+from shoal.definition.places import OUTPUTS, SEVERAL, SOURCES
 from shoal.definition.scalars import Wrong, nearest, shown
 from shoal.errors import Mistake
 
@@ -44,6 +44,7 @@ EXAMPLES: Mapping[str, str] = {
     "attributes": "attributes: {age: quasi-identifier, name: identifier}",
     "others": "others: drop",
     "role": "role: quasi-identifier",
+    "from": "from: 1",
     "limit": "limit: 3",
     "priority": "priority: 0.8",
     "information loss": "information loss: [0, 0.3, 0.7, 1]",
@@ -72,17 +73,32 @@ EXAMPLES: Mapping[str, str] = {
     "l": "l: 3",
     "gap": "gap: 0.01",
     "threads": "threads: 2",
+    "backtrack": "backtrack: true",
     "header": "header: true",
+    "rename": "rename: {geschlecht: sex}",
+    "columns": "columns: [age, sex]",
+    "options": "options: {row: patient}",
     "path": "path: patients.csv",
+    "url": "url: postgresql://host/db",
+    "table": "table: public.patients",
+    "spark": "spark: patients",
+    "replace": "replace: true",
+    "engine": "engine: {memory limit: 8 GB}",
+    "memory limit": "memory limit: 8 GB",
+    "tuples": "tuples: 50000000",
+    "spill folder": "spill folder: /big",
+    "partition by": "partition by: [year]",
+    "file size": "file size: 500 MB",
 }
 
 _PLACES: Mapping[tuple[str, ...], type[Part]] = {
     (): Definition,
-    ("source",): Files,
-    ("output",): OutputFile,
+    **{("source", kind): part for kind, part in SOURCES.items()},
+    **{("output", kind): part for kind, part in OUTPUTS.items()},
     ("missing",): Missing,
     ("loss",): LossChoice,
     ("search",): Search,
+    ("engine",): Engine,
     ("attributes", "*"): Attribute,
     ("attributes", "*", "diversity"): Diversity,
     ("attributes", "*", "diversity", "recursive"): Recursive,
@@ -120,9 +136,14 @@ _BOUNDS: Mapping[str, tuple[str, str]] = {
 def place_of(error: ErrorDetails) -> tuple[str | int, ...]:
     """Where the error is, in the keys of the file.
 
-    Under `hierarchy` the location names the kind before the keys, which the file does not.
+    Under `hierarchy`, `source` and `output` the location names the kind before the keys, which the
+    file does not.
     """
     where = error["loc"]
+    if len(where) > 1 and where[0] in ("source", "output"):
+        if where[1] == SEVERAL:
+            return (where[0], *where[2:3], *where[4:])
+        return (where[0], *where[2:])
     if len(where) > 3 and where[0] == "attributes" and where[2] == "hierarchy":
         return (*where[:3], *where[4:])
     return where
@@ -166,7 +187,10 @@ def _known_keys(where: tuple[str | int, ...]) -> list[str]:
     if len(holder) == 4 and holder[2] == "hierarchy":
         part = HIERARCHY_KEYS.get(holder[3], Suppress)
     else:
-        part = _PLACES[(*holder[:1], *("*" for _ in holder[1:2]), *holder[2:])]
+        if holder[1:2] == (SEVERAL,):
+            holder = (holder[0], *holder[3:])
+        kept = holder if holder[:1] in (("source",), ("output",)) else None
+        part = _PLACES[kept or (*holder[:1], *("*" for _ in holder[1:2]), *holder[2:])]
     return [field.alias or name for name, field in part.model_fields.items()]
 
 

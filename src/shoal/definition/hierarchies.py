@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
+from shoal import plugins
+from shoal.definition.protection import Parameters, parameters_of
 from shoal.definition.scalars import (
     Delimiter,
     FilePath,
@@ -43,11 +45,12 @@ class Mask(Part):
     @model_validator(mode="before")
     @classmethod
     def _count_means_steps(cls, data: Any) -> Any:
-        if isinstance(data, Mapping) and re.fullmatch(r"[0-9]+", str(data.get("mask"))):
-            count = int(data["mask"])
+        given = str(data.get("mask")) if isinstance(data, Mapping) else ""
+        if re.fullmatch(r"[0-9]+", given):
+            count = int(given[: len(str(LONGEST_MASK)) + 1])
             if count > LONGEST_MASK:
                 raise Wrong(
-                    f"mask {count} is longer than any code",
+                    f"mask {shown(given)[1:-1]} is longer than any code",
                     f"give at most {LONGEST_MASK} characters",
                 )
             data = {**data, "mask": tuple(range(1, count + 1))}
@@ -104,29 +107,50 @@ class Groups(Part):
 
 
 class Taxonomy(Part):
-    """A value generalization tree; its leaves are the values, lists hold leaves.
+    """A value generalization tree; its leaves are the values.
 
-    Every label and leaf is text; a label with None under it is itself a leaf.
+    However the file spells it, the tree has one form: a label has a mapping under it, or a tuple
+    where all below it are leaves, or None where it is a leaf itself. Labels and leaves are text.
     """
 
     tree: Mapping[str, Any]
 
     @field_validator("tree", mode="before")
     @classmethod
-    def _labels_are_text(cls, tree: Any) -> Any:
-        return _textual(tree) if isinstance(tree, Mapping) else tree
+    def _one_form(cls, tree: Any) -> Any:
+        return _mapped(list(_entries(tree))) or None if isinstance(tree, Mapping) else tree
 
 
-def _textual(node: object) -> object:
-    """The tree below a label with every scalar as text, and nothing as None."""
+def _below(node: object) -> object:
+    """What is under a label, in the one form."""
+    entries = list(_entries(node))
+    if all(below is None for _, below in entries):
+        return tuple(label for label, _ in entries) or None
+    return _mapped(entries)
+
+
+def _entries(node: object) -> Iterator[tuple[str, object]]:
+    """Each label directly under a node with what is under it; lists in lists are one list."""
     if isinstance(node, Mapping):
-        return {_label(label): _textual(child) for label, child in node.items()} or None
-    if isinstance(node, list | tuple):
-        return tuple(
-            _textual(child) if isinstance(child, Mapping | list | tuple) else _label(child)
-            for child in node
-        )
-    return None if node is None or node == "" else _label(node)
+        for label, child in node.items():
+            yield _label(label), _below(child)
+    elif isinstance(node, list | tuple):
+        for child in node:
+            if isinstance(child, Mapping | list | tuple):
+                yield from _entries(child)
+            else:
+                yield _label(child), None
+    elif node is not None and node != "":
+        yield _label(node), None
+
+
+def _mapped(entries: Sequence[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for label, below in entries:
+        if label in found:
+            raise Wrong(f"{shown(label)} stands twice under one label", "keep one of them")
+        found[label] = below
+    return found
 
 
 def _label(value: object) -> str:
@@ -136,7 +160,23 @@ def _label(value: object) -> str:
     return label
 
 
-Hierarchy: TypeAlias = Csv | Suppress | Mask | Intervals | Cuts | Dates | Groups | Taxonomy
+def _parameters(data: Any) -> Any:
+    return parameters_of(data) if isinstance(data, Mapping) else data
+
+
+class PluggedIn(Part):
+    """What a builder of a plug-in makes of the values, told as `{name of the builder: parameters}`.
+
+    Where a builder has the name of one of our kinds, `{builder: name, parameters: ...}` says it.
+    """
+
+    builder: str
+    parameters: Annotated[Parameters, BeforeValidator(_parameters)] = Field(default_factory=dict)
+
+
+Hierarchy: TypeAlias = (
+    Csv | Suppress | Mask | Intervals | Cuts | Dates | Groups | Taxonomy | PluggedIn
+)
 
 HIERARCHY_KEYS: Mapping[str, type[Part]] = {
     "path": Csv,
@@ -146,6 +186,7 @@ HIERARCHY_KEYS: Mapping[str, type[Part]] = {
     "date": Dates,
     "groups": Groups,
     "tree": Taxonomy,
+    "builder": PluggedIn,
 }
 SUPPRESS = "suppress"
 KIND_EXAMPLES = (
@@ -172,7 +213,11 @@ def _long_form(value: object) -> object:
         if kinds:
             raise Wrong(f"several kinds at once: {', '.join(kinds)}", "keep one of them")
         first = str(next(iter(value), ""))
-        remedy = nearest(first, HIERARCHY_KEYS, otherwise=f"write {KIND_EXAMPLES}")
+        builders = plugins.names("builder")
+        if len(value) == 1 and first in builders:
+            return {"builder": first, "parameters": value[first]}
+        known = (*HIERARCHY_KEYS, *builders)
+        remedy = nearest(first, known, otherwise=f"write {KIND_EXAMPLES}")
         raise Wrong(f"{shown(first)} is no kind of hierarchy", remedy)
     if isinstance(value, Part):
         return value
@@ -195,7 +240,8 @@ HierarchyChoice: TypeAlias = Annotated[
     | Annotated[Cuts, Tag("cuts")]
     | Annotated[Dates, Tag("date")]
     | Annotated[Groups, Tag("groups")]
-    | Annotated[Taxonomy, Tag("tree")],
+    | Annotated[Taxonomy, Tag("tree")]
+    | Annotated[PluggedIn, Tag("builder")],
     Discriminator(kind_of),
     BeforeValidator(_long_form),
 ]

@@ -7,11 +7,10 @@ their long form before anything else, so that there is one model of each part.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import PurePath
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from shoal.definition.hierarchies import (
     HIERARCHY_KEYS,
@@ -24,8 +23,21 @@ from shoal.definition.hierarchies import (
     HierarchyChoice,
     Intervals,
     Mask,
+    PluggedIn,
     Suppress,
     Taxonomy,
+)
+from shoal.definition.places import (
+    Database,
+    Files,
+    OutputChoice,
+    OutputFile,
+    OutputSpark,
+    OutputTable,
+    Place,
+    Several,
+    SourceChoice,
+    Spark,
 )
 from shoal.definition.protection import (
     Closeness,
@@ -36,16 +48,15 @@ from shoal.definition.protection import (
     parameters_of,
 )
 from shoal.definition.scalars import (
-    Delimiter,
+    Bytes,
     FilePath,
     Part,
-    Pattern,
     Seconds,
     Share,
     Text,
     Wrong,
 )
-from shoal.engines.base import FileOptions, FileTarget
+from shoal.engines.base import Resources
 
 __all__ = [
     "HIERARCHY_KEYS",
@@ -54,10 +65,12 @@ __all__ = [
     "Closeness",
     "Csv",
     "Cuts",
+    "Database",
     "DateUnit",
     "Dates",
     "Definition",
     "Diversity",
+    "Engine",
     "Files",
     "Groups",
     "Hierarchy",
@@ -67,10 +80,16 @@ __all__ = [
     "Mask",
     "Missing",
     "OutputFile",
+    "OutputSpark",
+    "OutputTable",
     "Part",
+    "Place",
+    "PluggedIn",
     "Recursive",
     "Role",
     "Search",
+    "Several",
+    "Spark",
     "Suppress",
     "Taxonomy",
 ]
@@ -97,6 +116,7 @@ class Attribute(Part):
 
     role: Role
     hierarchy: HierarchyChoice | None = None
+    lowest: int = Field(default=0, alias="from", ge=0)
     limit: int | None = Field(default=None, ge=0)
     priority: float | None = Field(default=None, ge=0)
     information_loss: tuple[float, ...] | None = Field(default=None, alias="information loss")
@@ -115,62 +135,6 @@ class Attribute(Part):
         return {"role": data} if isinstance(data, str) else data
 
 
-class Files(Part):
-    """Files to read: a path or glob, and what sniffing should not decide."""
-
-    path: Pattern
-    format: Literal["csv", "parquet", "json"] | None = None
-    delimiter: Delimiter | None = None
-    quote: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare_path(cls, data: Any) -> Any:
-        refuse_elsewhere(data, "export the table to Parquet and give the path of that file")
-        return {"path": data} if isinstance(data, str) else data
-
-    def options(self) -> FileOptions:
-        """The same, told to an engine."""
-        return FileOptions(**self.model_dump())
-
-
-class OutputFile(Part):
-    """The file to write; the ending of the path decides the format unless `format` does."""
-
-    path: FilePath
-    format: Literal["csv", "parquet", "json"] | None = None
-    delimiter: Delimiter = ","
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare_path(cls, data: Any) -> Any:
-        refuse_elsewhere(data, "write a Parquet file and load it from there")
-        return {"path": data} if isinstance(data, str | PurePath) else data
-
-    @field_validator("path")
-    @classmethod
-    def _no_xml(cls, path: PurePath) -> PurePath:
-        if path.suffix.lower() == ".xml":
-            raise Wrong(
-                "XML output is not supported in this version",
-                "write a .csv, .parquet or .json file",
-            )
-        return path
-
-    def target(self) -> FileTarget:
-        """The same, told to an engine."""
-        return FileTarget(**self.model_dump())
-
-
-def refuse_elsewhere(data: object, remedy: str) -> None:
-    """Databases and Spark are no place to read from or write to."""
-    text = data if isinstance(data, str) else ""
-    if "://" in text or (isinstance(data, Mapping) and {"url", "spark"} & set(data)):
-        raise Wrong("databases and Spark are not supported in this version", remedy)
-
-
 class Missing(Part):
     """What a missing value is, besides empty and NULL, and what it matches.
 
@@ -187,7 +151,7 @@ class Missing(Part):
         return {"match": data} if isinstance(data, str) else data
 
 
-def _loss_parameters(data: Any) -> Any:
+def _part_parameters(data: Any) -> Any:
     return parameters_of(data) if isinstance(data, Mapping) else data
 
 
@@ -196,7 +160,7 @@ class LossChoice(Part):
 
     name: str = "iyengar"
     aggregate: Literal["mean", "geometric"] = "mean"
-    parameters: Annotated[Parameters, BeforeValidator(_loss_parameters)] = Field(
+    parameters: Annotated[Parameters, BeforeValidator(_part_parameters)] = Field(
         default_factory=dict
     )
 
@@ -207,19 +171,48 @@ class LossChoice(Part):
 
 
 class Search(Part):
-    """How to search, and when to stop early."""
+    """How to search, and when to stop early.
+
+    `backtrack` is a key of the strategy priority-path; `parameters` are those of a plug-in.
+    """
 
     strategy: str = "box"
     time_limit: Seconds | None = Field(default=None, alias="time limit", gt=0)
     gap: float = Field(default=0.0, ge=0)
     threads: int | None = Field(default=None, ge=1)
+    backtrack: bool | None = None
+    parameters: Annotated[Parameters, BeforeValidator(_part_parameters)] = Field(
+        default_factory=dict
+    )
+
+    @property
+    def of_strategy(self) -> Parameters:
+        """The parameters that the strategy is made with."""
+        own = {} if self.backtrack is None else {"backtrack": self.backtrack}
+        return {**own, **self.parameters}
+
+
+class Engine(Part):
+    """What the engine on this machine may use: memory, a folder to spill to, distinct tuples.
+
+    More distinct tuples than `tuples` are not read: they are counted from a higher level up.
+    """
+
+    memory_limit: Bytes | None = Field(default=None, alias="memory limit", gt=0, lt=2**62)
+    spill_folder: FilePath | None = Field(default=None, alias="spill folder")
+    threads: int | None = Field(default=None, ge=1, le=4096)
+    tuples: int | None = Field(default=None, ge=1, lt=2**62)
+
+    def resources(self, tell: Callable[[float], None] | None = None) -> Resources:
+        """The same, told to an engine; `tell` hears which share of a long query is done."""
+        return Resources(self.memory_limit, self.spill_folder, self.threads, tell)
 
 
 class Definition(Part):
     """A release: what to read, what each column is, what is demanded, where to write."""
 
-    source: Files
-    output: OutputFile | None = None
+    source: SourceChoice
+    output: OutputChoice | None = None
     report: FilePath | None = None
     k: int = Field(ge=2)
     suppression: Share = 0
@@ -227,6 +220,7 @@ class Definition(Part):
     missing: Missing = Missing()
     loss: LossChoice = LossChoice()
     search: Search = Search()
+    engine: Engine = Engine()
     privacy: ModelChoices = Field(default_factory=dict)
     attributes: Mapping[str, Attribute]
     others: Literal["keep", "drop"] | None = None

@@ -26,11 +26,11 @@ Place: TypeAlias = tuple[str, ...]
 
 
 class Unreadable(Exception):
-    """The text is no YAML or JSON at all; nothing more can be said of it."""
+    """The text is no definition in its language at all; nothing more can be said of it."""
 
-    def __init__(self, mistake: Mistake) -> None:
-        super().__init__(str(mistake))
-        self.mistake = mistake
+    def __init__(self, *mistakes: Mistake) -> None:
+        super().__init__("; ".join(map(str, mistakes)))
+        self.mistakes = mistakes
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,11 @@ def parse_json(text: str) -> Parsed:
         deep = True
     if deep:
         _unreadable("JSON", "is nested too deeply", f"nest at most {DEEPEST} levels", None)
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        what = "has half a character, an escape from \\ud800 to \\udfff that stands alone"
+        _unreadable("JSON", what, "write the whole character", None)
     return Parsed(data, {}, tuple(mistakes))
 
 

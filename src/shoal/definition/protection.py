@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from shoal.definition.scalars import Part
+from shoal.definition.scalars import LONGEST_NUMBER, Part, Wrong
 
 Parameters: TypeAlias = Mapping[str, Any]
 
@@ -58,7 +58,13 @@ def parameters_of(given: Mapping[str, Any]) -> Parameters:
 
 
 def _value(value: Any) -> Any:
-    if not isinstance(value, str):
+    if isinstance(value, Mapping):
+        return parameters_of(value)
+    if isinstance(value, list | tuple):
+        if None in value:
+            raise Wrong("a list of parameters has an empty place", "leave the place out")
+        return [_value(each) for each in value]
+    if not isinstance(value, str) or len(value) > LONGEST_NUMBER:
         return value
     if re.fullmatch(r"[+-]?[0-9]+", value):
         return int(value)

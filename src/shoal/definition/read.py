@@ -1,7 +1,8 @@
-"""Read a definition from a YAML or JSON file, or from a mapping; all its mistakes at once."""
+"""Read a definition from a YAML, JSON or XML file, or a mapping; all its mistakes at once."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -29,16 +30,36 @@ _EXAMPLE = "begin with `source:`, `k:` and `attributes:`, or let `shoal init DAT
 def read(path: str | Path) -> Definition:
     """The definition in a file; its relative paths are relative to the file's folder.
 
-    The ending says YAML or JSON; with any other ending the content does. All mistakes of the file
-    are raised together as one BadDefinition.
+    The ending says YAML, JSON or XML; with any other ending the content does. All mistakes of the
+    file are raised together as one BadDefinition.
     """
     path = Path(path)
     file = str(path)
+    return _definition(parse(content(path), file, path.suffix.lower()), file, path.parent)
+
+
+def parse(given: bytes, file: str, ending: str = "") -> Parsed:
+    """The plain data of a definition file; BadDefinition where it cannot be read at all."""
+    if len(given) > LARGEST:
+        remedy = "move large trees into hierarchy files"
+        _refuse(file, f"is larger than {LARGEST // 1_000_000} MB", remedy)
     try:
-        parsed = _parse(_text(path), path.suffix.lower())
+        return _parse(given.decode("utf-8-sig"), ending)
+    except UnicodeDecodeError as error:
+        line = given.count(b"\n", 0, error.start) + 1
+        _refuse(file, f"is not UTF-8 in line {line}", "save the file as UTF-8")
     except Unreadable as error:
-        raise BadDefinition(file, [error.mistake]) from None
-    return _definition(parsed, file, path.parent)
+        raise BadDefinition(file, error.mistakes) from None
+
+
+def moved(parsed: Parsed, file: str, folder: Path, there: Path) -> Definition:
+    """The definition in a file of one folder, with relative paths as a file in another has them.
+
+    It is checked where it is. From there on paths are seen from `there`: in the same folder they
+    stay as they are written.
+    """
+    _definition(parsed, file, folder)
+    return _validated(parsed.data, Path(os.path.relpath(folder or ".", there or ".")))
 
 
 def from_mapping(
@@ -53,8 +74,9 @@ def from_mapping(
 
 def _parse(text: str, ending: str) -> Parsed:
     if ending == ".xml" or text.lstrip().startswith("<"):
-        what = "XML definitions are not supported in this version"
-        raise Unreadable(Mistake("XML", what, "write the definition as YAML or JSON"))
+        from shoal.definition.xml_read import parse_xml
+
+        return parse_xml(text)
     if ending == ".json":
         return parse_json(text)
     if ending not in (".yaml", ".yml") and text.lstrip().startswith("{"):
@@ -65,29 +87,22 @@ def _parse(text: str, ending: str) -> Parsed:
     return parse_yaml(text)
 
 
-def _text(path: Path) -> str:
-    """The text of the file, which is UTF-8 and not too large."""
+def content(path: Path) -> bytes:
+    """The bytes of the file, up to one more than a definition may have."""
+    file = str(path)
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+        with path.open("rb") as opened:
+            return opened.read(LARGEST + 1)
     except FileNotFoundError:
-        _refuse(path, "there is no such file", near_files(path))
+        _refuse(file, "there is no such file", near_files(path))
     except IsADirectoryError:
-        _refuse(path, "is a folder", "give the path of the definition file in it")
+        _refuse(file, "is a folder", "give the path of the definition file in it")
     except OSError as error:
-        _refuse(path, f"cannot be read ({error.strerror})", "check who may read the file")
-    if len(content) > LARGEST:
-        remedy = "move large trees into hierarchy files"
-        _refuse(path, f"is larger than {LARGEST // 1_000_000} MB", remedy)
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        _refuse(path, f"is not UTF-8 in line {line}", "save the file as UTF-8")
+        _refuse(file, f"cannot be read ({error.strerror})", "check who may read the file")
 
 
-def _refuse(path: Path, what: str, remedy: str) -> NoReturn:
-    raise BadDefinition(str(path), [Mistake("file", what, remedy)])
+def _refuse(file: str, what: str, remedy: str) -> NoReturn:
+    raise BadDefinition(file, [Mistake("file", what, remedy)])
 
 
 def _definition(parsed: Parsed, file: str, folder: Path) -> Definition:
@@ -164,7 +179,7 @@ def _spares(place: tuple[str | int, ...], attributes: Mapping[Any, Any]) -> bool
     if place[2] == "hierarchy":
         return given.get("role") == "quasi-identifier"
     known = {field.alias or name for name, field in Attribute.model_fields.items()}
-    return place[2] == "limit" or place[2] not in known
+    return place[2] in ("from", "limit") or place[2] not in known
 
 
 def _leave_out(parts: dict[Any, Any], place: Sequence[str | int]) -> None:

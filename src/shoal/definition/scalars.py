@@ -46,17 +46,27 @@ class Part(BaseModel):
         return data
 
 
+LONGEST_NUMBER = 400
+"""More characters than any number needs; without a bound, patterns take their time."""
+
+
+def _number_text(value: object) -> str:
+    """A value as the text of a number, which true, false and endless text are not."""
+    text = "" if isinstance(value, bool) else str(value).strip()
+    return text if len(text) <= LONGEST_NUMBER else ""
+
+
 def _share(value: object) -> object:
     """`5%` and `0.05` are shares; a whole number is a number of records.
 
     Percent are divided in decimal, so that a share reads back as the float it was written from.
     """
-    text = "" if isinstance(value, bool) else str(value).strip()
+    text = _number_text(value)
     if match := re.fullmatch(r"([+-]?[0-9]*\.?[0-9]+)\s*%", text):
         return float(Decimal(match[1]) / 100)
     if re.fullmatch(r"[+-]?[0-9]+", text):
         return int(text)
-    if re.fullmatch(r"[+-]?[0-9]*\.[0-9]*(e[+-]?[0-9]+)?|[+-]?[0-9]+e[+-]?[0-9]+", text, re.I):
+    if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", text, re.I):
         return float(text)
     raise Wrong(
         f"{shown(value)} is neither a share nor a number of records",
@@ -69,11 +79,24 @@ _UNITS = {"ms": 0.001, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
 
 def _seconds(value: object) -> object:
     """`2s`, `60 s`, `5 min`, `1 h`; a bare number is seconds."""
-    text = "" if isinstance(value, bool) else str(value).strip()
+    text = _number_text(value)
     match = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(ms|s|sec|min|h)?", text)
     if match is None:
         raise Wrong(f"{shown(value)} is not a duration", "write for example `60 s` or `5 min`")
     return float(match[1]) * _UNITS[match[2] or "s"]
+
+
+_SIZES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_SIZES |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+def _bytes(value: object) -> object:
+    """`8 GB`, `512 MiB`; a bare number is bytes."""
+    text = _number_text(value)
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)", text)
+    if match is None or match[2].upper() not in _SIZES:
+        raise Wrong(f"{shown(value)} is no amount of memory", "write for example `8 GB`")
+    return int(Decimal(match[1]) * _SIZES[match[2].upper()])
 
 
 def text_of(value: object) -> str:
@@ -107,8 +130,14 @@ def _pattern_in_folder(pattern: str, info: ValidationInfo) -> str:
     return str(Path(glob.escape(folder) if glob.has_magic(pattern) else folder) / pattern)
 
 
+LONGEST_NAME = 255
+"""More bytes than file systems let a file name have; Linux lets a path have sixteen times this."""
+
+
 def _refuse_no_file(path: str) -> None:
-    if path in ("", ".") or "\0" in path:
+    names = [name.encode("utf-8", "surrogatepass") for name in path.split("/")]
+    too_long = max(map(len, names)) > LONGEST_NAME or len(path) > 16 * LONGEST_NAME
+    if path in ("", ".") or "\0" in path or too_long:
         raise Wrong(f"{shown(path)} is no path of a file", "write for example `patients.csv`")
 
 
@@ -145,6 +174,7 @@ def nearest(word: str, known: Iterable[str], otherwise: str = "") -> str:
 Text: TypeAlias = Annotated[str, BeforeValidator(text_of)]
 Share: TypeAlias = Annotated[float | int, BeforeValidator(_share)]
 Seconds: TypeAlias = Annotated[float, BeforeValidator(_seconds)]
+Bytes: TypeAlias = Annotated[int, BeforeValidator(_bytes)]
 Delimiter: TypeAlias = Annotated[str, AfterValidator(_delimiter)]
 FilePath: TypeAlias = Annotated[Path, AfterValidator(_in_folder)]
 Pattern: TypeAlias = Annotated[str, AfterValidator(_pattern_in_folder)]

@@ -10,7 +10,18 @@ from typing import Any
 
 import yaml
 
-from shoal.definition.model import Attribute, Csv, Definition, Hierarchy, Mask, Suppress
+from shoal import plugins
+from shoal.definition.model import (
+    HIERARCHY_KEYS,
+    Attribute,
+    Csv,
+    Definition,
+    Hierarchy,
+    Mask,
+    PluggedIn,
+    Suppress,
+)
+from shoal.definition.places import KINDS
 
 WIDTH = 100
 
@@ -26,7 +37,7 @@ def to_mapping(definition: Definition) -> dict[str, Any]:
     folder that the program runs in.
     """
     found: dict[str, Any] = _plain(definition.model_dump(by_alias=True, exclude_defaults=True))
-    found["source"] = _short(found["source"], "path")
+    found["source"] = _source(found["source"])
     for key, short in (("output", "path"), ("missing", "match"), ("loss", "name")):
         if key in found:
             found[key] = _short(found[key], short)
@@ -75,14 +86,30 @@ def _hierarchy(hierarchy: Hierarchy) -> Any:
     found = _plain(hierarchy.model_dump(by_alias=True, exclude_defaults=True))
     if isinstance(hierarchy, Mask) and hierarchy.mask == tuple(range(1, len(hierarchy.mask) + 1)):
         found["mask"] = len(hierarchy.mask)
+    if isinstance(hierarchy, PluggedIn) and _is_short(hierarchy.builder):
+        return {hierarchy.builder: found.get("parameters", {})}
     if isinstance(hierarchy, Csv) and re.search(r"[./\\]", found["path"]):
         return _short(found, "path")
     return found
 
 
+def _is_short(builder: str) -> bool:
+    """Whether the name of a builder alone tells the kind of a hierarchy."""
+    return builder in plugins.names("builder") and builder not in HIERARCHY_KEYS
+
+
+def _source(given: Any) -> Any:
+    """One place, or a list of them; the key that tells the kind comes first."""
+    if isinstance(given, list):
+        return [_source(each) for each in given]
+    first = {key: given[key] for key in KINDS if key in given}
+    return _short({**first, **given}, "path")
+
+
 def _short(mapping: dict[str, Any], key: str) -> Any:
-    """The value of the key alone, where the mapping says nothing else."""
-    return mapping[key] if mapping.keys() == {key} else mapping
+    """The value of the key alone, where the mapping says nothing else and it is no URL."""
+    alone = mapping.keys() == {key} and "://" not in str(mapping[key])
+    return mapping[key] if alone else mapping
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,82 @@
+"""`shoal convert`: a definition from one spelling to another, without loss."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli.saving import save
+from shoal.errors import BadOutput
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+
+EXAMPLES = """
+\b
+Examples:
+  shoal convert patients.yaml patients.xml
+  shoal convert anon.xml - --to yaml
+
+Relative paths are adjusted when the new file stands in another folder. Comments are lost.
+"""
+
+
+class Spelling(StrEnum):
+    """How a definition may be spelled."""
+
+    YAML = "yaml"
+    JSON = "json"
+    XML = "xml"
+
+
+def convert(
+    definition: Annotated[str, typer.Argument(help="The definition to read, `-` for the input.")],
+    output: Annotated[str, typer.Argument(help="The file to write, `-` for the output.")],
+    to: Annotated[
+        Spelling | None, typer.Option("--to", help="The spelling; by default the ending decides.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+) -> None:
+    """Write a definition in another spelling: YAML, JSON or XML, whatever the endings say."""
+    from shoal.definition.convert import spelled
+
+    spelling = to or _spelling_of(output)
+    there = Path() if output == "-" else Path(output).parent
+    text = spelled(_read(definition, there), spelling)
+    if output == "-":
+        sys.stdout.buffer.write(text.encode())
+    else:
+        save(Path(output), text, force=force)
+        typer.echo(f"Wrote {output}. Comments are not part of it.", err=True)
+
+
+convert.__doc__ = f"{convert.__doc__}\n{EXAMPLES}"
+
+
+def _read(definition: str, there: Path) -> Definition:
+    """The definition, with its relative paths as a file in the folder `there` has them."""
+    from shoal.definition.read import LARGEST, content, moved, parse
+
+    if definition == "-":
+        given = sys.stdin.buffer.read(LARGEST + 1)
+        return moved(parse(given, "standard input"), "standard input", Path(), there)
+    path = Path(definition)
+    parsed = parse(content(path), definition, path.suffix.lower())
+    return moved(parsed, definition, path.parent, there)
+
+
+def _spelling_of(output: str) -> str:
+    from shoal.definition.convert import ENDINGS
+
+    ending = Path(output).suffix.lower()
+    if ending not in ENDINGS:
+        raise BadOutput(
+            f"{output} does not say which spelling to write",
+            code="unknown-spelling",
+            hint="end the name with .yaml, .json or .xml, or give --to",
+        )
+    return ENDINGS[ending]

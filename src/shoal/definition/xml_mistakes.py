@@ -1,0 +1,177 @@
+"""What the XML schema objects to, in the words of a definition: key, what, remedy, line."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from lxml import etree
+
+from shoal.definition.scalars import nearest, shown
+from shoal.errors import Mistake
+
+MOST = 100
+"""More mistakes than anybody mends at once; the rest is not listed."""
+ROUNDS = 20
+"""How often a document is looked at again; a whole one of many megabytes takes a moment."""
+
+_XS = "{http://www.w3.org/2001/XMLSchema}"
+_EXPECTED = {
+    "count": ("a whole number", "write for example 5"),
+    "xs:double": ("a number", "write for example 0.8"),
+    "xs:boolean": ("true or false", "write true or false"),
+    "share": ("a share or a number of records", "write for example 5% or 100"),
+    "duration": ("a duration", "write for example 60 s or 5 min"),
+    "size": ("an amount of memory", "write for example 8 GB"),
+}
+"""The types of the schema in words, each with an example."""
+_TYPE_OF_ITEMS = {"counts": "count", "numbers": "xs:double"}
+_TYPES = re.compile(r"(?:atomic|list|union) type '([^']*)'\.$")
+
+
+def schema_mistakes(root: etree._Element, schema: etree._Element) -> list[Mistake]:
+    """All mistakes that the schema sees in a document, at most MOST, none twice.
+
+    The validator looks no further in a part once an element stands where it may not. So such
+    elements are taken out of the document, and what is left is looked at again.
+    """
+    found: dict[Mistake, None] = {}
+    for _ in range(ROUNDS):
+        validator = etree.XMLSchema(schema)
+        if validator.validate(root):
+            break
+        out_of_place = []
+        for error in islice(validator.error_log, MOST):
+            element = _element(root, error)
+            if (mistake := _mistake(element, error, schema)) is not None:
+                found[mistake] = None
+            if "This element is not expected" in error.message and element is not root:
+                out_of_place.append(element)
+        for element in out_of_place:
+            if (parent := element.getparent()) is not None:
+                parent.remove(element)
+        if not out_of_place or len(validator.error_log) >= MOST:
+            break
+    return sorted(found, key=lambda mistake: mistake.line or 0)[:MOST]
+
+
+def _mistake(
+    element: etree._Element, error: etree._LogEntry, schema: etree._Element
+) -> Mistake | None:
+    """One error in words; None for one that only repeats another."""
+    kind = error.type_name.removeprefix("SCHEMAV_")
+    if kind == "CVC_DATATYPE_VALID_1_2_2" or "Not all fields of key" in error.message:
+        return None
+    named = re.match(r"Element '[^']*', attribute '([^']*)'", error.message)
+    attribute = named[1] if named else ""
+    key = f"{_key(element)}.{attribute}" if attribute else _key(element)
+    if "No match found for key-sequence" in error.message:
+        key = "hierarchies"
+    what, remedy = _words(kind, element, attribute, error.message, schema)
+    return Mistake(key, what, remedy, error.line or element.sourceline)
+
+
+def _words(
+    kind: str, element: etree._Element, attribute: str, message: str, schema: etree._Element
+) -> tuple[str, str]:
+    """What is wrong and the remedy, by the kind of the error."""
+    tag = str(element.tag)
+    value = element.get(attribute, "") if attribute else (element.text or "").strip()
+    if kind == "ELEMENT_CONTENT":
+        return _content(element, message, schema)
+    if kind in ("CVC_COMPLEX_TYPE_3_2_1", "CVC_TYPE_3_1_1"):
+        known = _declared(schema, tag, "attribute")
+        return "is no known attribute", nearest(attribute, known) if known else "remove it"
+    if kind == "CVC_COMPLEX_TYPE_4":
+        missing = (re.findall(r"The attribute '([^']*)' is required", message) or [""])[0]
+        return f"has no {missing}", f'write `<{tag} {missing}="...">`'
+    if kind == "CVC_ENUMERATION_VALID":
+        choices = re.findall(r"'([^']*)'", message.rpartition("set {")[2])
+        return f"{shown(value)} is not possible here", nearest(value, choices)
+    if kind == "CVC_ELT_1":
+        return f"the file begins with {shown(tag)}", "begin with `<definition>`"
+    if kind == "CVC_IDC":
+        return _identity(message)
+    if kind in ("CVC_DATATYPE_VALID_1_2_1", "CVC_PATTERN_VALID"):
+        return _wrong_value(_type_of(schema, tag, attribute, message), value)
+    if "CHARACTER CONTENT" in message.upper():
+        return "has text where none may stand", "write the text as attributes or elements"
+    if "ELEMENT CONTENT" in message.upper():
+        return "has elements where only text may stand", "keep the text alone"
+    return "is not as the schema wants it", "compare with `shoal schema --xsd`"
+
+
+def _content(element: etree._Element, message: str, schema: etree._Element) -> tuple[str, str]:
+    """An element that does not belong there, or one that is missing."""
+    tag = str(element.tag)
+    expected = re.findall(r"[\w*]+", message.rpartition("Expected is")[2].removeprefix(" one of"))
+    if "Missing child" in message:
+        wanted = " or ".join(f"<{name}>" for name in expected)
+        return f"{wanted} is missing in it", "add it" if len(expected) == 1 else "add one of them"
+    parent = element.getparent()
+    known = _declared(schema, str(parent.tag), "element") if parent is not None else []
+    if tag in known:
+        order = ", ".join(known)
+        return f"<{tag}> cannot stand at this place", f"keep the order {order}, each once"
+    return f"<{tag}> is no known element", nearest(tag, known, "remove it")
+
+
+def _identity(message: str) -> tuple[str, str]:
+    """A name that stands twice, or a hierarchy of no attribute."""
+    name = (re.findall(r"key-sequence \['(.*)'\]", message) or [""])[0]
+    if "No match found" in message:
+        return f"there is no attribute {shown(name)}", "name an attribute of the section attributes"
+    return f"{shown(name)} stands twice", "keep one of them"
+
+
+def _wrong_value(kind: str, value: str) -> tuple[str, str]:
+    noun, example = _EXPECTED.get(kind, ("what can stand here", "compare `shoal schema --xsd`"))
+    return f"{shown(value)} is not {noun}", example
+
+
+def _type_of(schema: etree._Element, tag: str, attribute: str, message: str) -> str:
+    """The type that a value was to have: the schema tells by name, the message otherwise."""
+    for declared in schema.iter(f"{_XS}attribute" if attribute else f"{_XS}element"):
+        holder = next(declared.iterancestors(f"{_XS}complexType"), None)
+        inside = holder is not None and holder.get("name") == tag
+        if declared.get("name") == (attribute or tag) and (inside or not attribute):
+            kind = str(declared.get("type"))
+            return _TYPE_OF_ITEMS.get(kind, kind)
+    return str((_TYPES.findall(message) or [""])[0])
+
+
+def _declared(schema: etree._Element, tag: str, what: str) -> list[str]:
+    """The names of the elements or attributes that the schema declares inside a tag.
+
+    Every element but the root has a type of the name it bears.
+    """
+    for holder in schema.iter(f"{_XS}complexType"):
+        root = holder.getparent()
+        name = holder.get("name") or (root.get("name") if root is not None else None)
+        if name == tag:
+            return [str(each.get("name")) for each in holder.iter(f"{_XS}{what}")]
+    return []
+
+
+def _element(root: etree._Element, error: etree._LogEntry) -> etree._Element:
+    """The element at the path of an error, such as `/definition/attributes/attribute[2]`."""
+    found = root
+    for step in str(error.path or "").split("/")[2:]:
+        tag, _, number = step.rstrip("]").partition("[")
+        alike = [child for child in found if tag in ("*", child.tag)]
+        if len(alike) < int(number or 1):
+            break
+        found = alike[int(number or 1) - 1]
+    return found
+
+
+def _key(element: etree._Element) -> str:
+    """The way to an element as keys are written: `attributes.zip`, `parameters.k`."""
+    words: list[str] = []
+    for each in (element, *element.iterancestors()):
+        tag = str(each.tag)
+        if tag == "attribute" or tag == "hierarchy":
+            words.append(each.get("name") or each.get("attribute") or tag)
+        elif each.getparent() is not None:
+            words.append(tag)
+    return ".".join(reversed(words)) or str(element.tag)

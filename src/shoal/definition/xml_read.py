@@ -1,0 +1,254 @@
+"""From the elements of an XML definition to the keys that YAML and JSON have, with their lines.
+
+The schema has seen to names and places before, so what is read here is there, and only a part that
+stands twice is still a mistake. Values stay text: the one model checks them, as in every spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from shoal.definition.parse import Parsed, Unreadable, dotted
+from shoal.definition.xml_parse import parse_elements
+from shoal.errors import Mistake
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+ROLES_OF_ANON: Mapping[str, str] = {
+    "k-attribute": "quasi-identifier",
+    "l-attribute": "sensitive",
+    "dontcare": "keep",
+    "ignore": "drop",
+}
+"""What the report calls the roles; ours may stand there as well."""
+MATCHES = {"true": "extended", "false": "basic"}
+"""What the report says of null handling: with it missing values match each other."""
+
+
+def parse_xml(text: str) -> Parsed:
+    """An XML definition as plain data in the keys of a definition."""
+    reader = _Reader()
+    data = reader.definition(parse_elements(text))
+    return Parsed(data, reader.lines, tuple(reader.mistakes))
+
+
+class _Reader:
+    """Turns elements into plain data; keeps lines and mistakes as it goes."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, int] = {}
+        self.mistakes: list[Mistake] = []
+
+    def definition(self, root: _Element) -> dict[str, Any]:
+        """The five sections, in the order of the schema."""
+        data: dict[str, Any] = {}
+        sources = []
+        for section in root:
+            match section.tag:
+                case "parameters":
+                    data |= self.parameters(section)
+                case "datasource":
+                    self.seen(section, "source")
+                    sources.append(_part(section))
+                case "output":
+                    self.seen(section, "output")
+                    data["output"] = _part(section)
+                case "attributes":
+                    data |= self.attributes(section)
+                case "hierarchies":
+                    self.hierarchies(section, data["attributes"])
+        data["source"] = sources[0] if len(sources) == 1 else sources
+        return data
+
+    def parameters(self, section: _Element) -> dict[str, Any]:
+        """Everything but places and attributes."""
+        data: dict[str, Any] = {}
+        missing: dict[str, Any] = {}
+        for element in section:
+            match element.tag:
+                case "k":
+                    self.put(data, "k", _word(element), element)
+                case "max_supp":
+                    self.put(data, "suppression", _word(element), element)
+                case "suppressed":
+                    self.put(data, "suppressed", _word(element), element)
+                case "report":
+                    self.put(data, "report", element.get("path"), element)
+                case "loss" | "search" | "engine":
+                    self.put(data, str(element.tag), _part(element), element)
+                case "privacy":
+                    models = data.setdefault("privacy", {})
+                    self.put(
+                        models, str(element.get("model")), _parameters(element), element, "privacy"
+                    )
+                case "null_handling":
+                    match = _word(element)
+                    self.put(missing, "match", MATCHES.get(match, match), element, "missing")
+                case "null_sensitive":
+                    self.put(missing, "sensitive", _word(element), element, "missing")
+                case "null_string":
+                    missing.setdefault("values", []).append(element.text or "")
+        return {**data, "missing": missing} if missing else data
+
+    def attributes(self, section: _Element) -> dict[str, Any]:
+        """The columns, each with its role and what is demanded of it."""
+        self.seen(section, "attributes")
+        others = section.get("others")
+        found: dict[str, Any] = {}
+        for element in section:
+            name = str(element.get("name"))
+            self.put(found, name, self.attribute(element, name), element, "attributes")
+        return {"attributes": found} | ({"others": others} if others is not None else {})
+
+    def attribute(self, element: _Element, name: str) -> dict[str, Any]:
+        said = dict(_keys(element))
+        role = str(said.pop("type")).strip()
+        said.pop("name")
+        data: dict[str, Any] = {"role": ROLES_OF_ANON.get(role, role), **said}
+        place = ("attributes", name)
+        for child in element:
+            match child.tag:
+                case "diversity":
+                    kinds = data.setdefault("diversity", {})
+                    kind = str(child.get("type")).strip()
+                    self.put(kinds, kind, _diversity(child, kind), child, *place, "diversity")
+                case "privacy":
+                    models = data.setdefault("privacy", {})
+                    model = str(child.get("model"))
+                    self.put(models, model, _parameters(child), child, *place, "privacy")
+                case tag:
+                    self.put(data, str(tag), _part(child), child, *place)
+        return data
+
+    def hierarchies(self, section: _Element, attributes: dict[str, Any]) -> None:
+        """Each hierarchy joins its attribute, and so does the information loss of its levels."""
+        for element in section:
+            name = str(element.get("attribute"))
+            attribute = attributes[name]
+            losses = [child.get("information_loss") for child in element.iterchildren("level")]
+            if losses:
+                self.put(attribute, "information loss", losses, element, "attributes", name)
+            for kind in element.iterchildren():
+                if kind.tag != "level":
+                    hierarchy = self.hierarchy(kind)
+                    self.put(attribute, "hierarchy", hierarchy, kind, "attributes", name)
+
+    def hierarchy(self, element: _Element) -> Any:
+        """One hierarchy, whose element is named after its kind."""
+        said = dict(_keys(element))
+        match element.tag:
+            case "suppress":
+                return "suppress"
+            case "tree":
+                return {"tree": self.tree(element)}
+            case "cuts":
+                return {"cuts": [(points.text or "").split() for points in element]}
+            case "mask":
+                count = said.pop("characters", None)
+                steps = said.pop("steps", "").split()
+                return {"mask": steps if count is None else count, **said}
+            case "intervals":
+                return {"intervals": said.pop("widths").split(), **said}
+            case "date":
+                return {"date": said.pop("units").split(), **said}
+            case "builder":
+                return {"builder": said["name"], "parameters": _parameters(element)}
+            case "groups":
+                return {"groups": said.pop("sizes").split(), **said}
+            case _:
+                return said
+
+    def tree(self, element: _Element) -> Any:
+        """What is under a label: a list where there are leaves only, else a mapping."""
+        labels = [str(child.get("label")) for child in element]
+        if not any(len(child) for child in element) and element.tag != "tree":
+            return labels or None
+        found: dict[str, Any] = {}
+        for label, child in zip(labels, element, strict=True):
+            if label in found:
+                what = f"{label!r} stands twice under one label"
+                self.mistakes.append(Mistake("tree", what, "keep one of them", child.sourceline))
+            found[label] = self.tree(child)
+        return found
+
+    def put(
+        self, data: dict[str, Any], key: str, value: Any, element: _Element, *place: str
+    ) -> None:
+        """A key with its value and line; the first of two stays, and the second is a mistake."""
+        name = dotted((*place, key))
+        if key in data:
+            what, remedy = "stands twice", "keep one of them"
+            self.mistakes.append(Mistake(name, what, remedy, element.sourceline))
+            return
+        data[key] = value
+        self.seen(element, name)
+
+    def seen(self, element: _Element, key: str) -> None:
+        """Remember the line of a key."""
+        if element.sourceline is not None:
+            self.lines.setdefault(key, element.sourceline)
+
+
+def _diversity(element: _Element, kind: str) -> Any:
+    """`l` alone, or `c` and `l`: what the kind wants, the model says."""
+    said = {key: value for key, value in _keys(element) if key != "type"}
+    return said if kind == "recursive" or "c" in said else said["l"]
+
+
+def _part(element: _Element) -> dict[str, Any]:
+    """Attributes as keys, and the elements inside as what they hold: texts, lists and mappings."""
+    found: dict[str, Any] = dict(_keys(element))
+    for child in element:
+        match child.tag:
+            case "query":
+                _once(found, "query", child.text or "", child)
+            case "parameter":
+                _once(found.setdefault("parameters", {}), child.get("name"), _value(child), child)
+            case "option":
+                options = found.setdefault("options", {})
+                _once(options, child.get("name"), child.get("value"), child)
+            case "rename":
+                _once(found.setdefault("rename", {}), child.get("column"), child.get("to"), child)
+            case tag:
+                found.setdefault(_key(str(tag)), []).append(child.text or "")
+    return found
+
+
+def _parameters(element: _Element) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for child in element:
+        _once(found, child.get("name"), _value(child), child)
+    return found
+
+
+def _once(found: dict[str, Any], name: Any, value: Any, element: _Element) -> None:
+    """Put a value under its name, which may stand once."""
+    if name in found:
+        raise Unreadable(Mistake(str(name), "stands twice", "keep one of them", element.sourceline))
+    found[str(name)] = value
+
+
+def _value(element: _Element) -> Any:
+    """A parameter or an item: a list, a mapping, a text, or nothing."""
+    for child in element:
+        if child.tag == "list":
+            return [_value(item) for item in child]
+        return _parameters(child)
+    return element.get("value")
+
+
+def _keys(element: _Element) -> Iterator[tuple[str, str]]:
+    """The attributes of an element as keys; those of a namespace are for XML tools, not for us."""
+    for name, value in element.attrib.items():
+        if not str(name).startswith("{"):
+            yield _key(str(name)), str(value)
+
+
+def _key(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _word(element: _Element) -> str:
+    return (element.text or "").strip()
