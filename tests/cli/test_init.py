@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from shoal.cli.init import init
-from shoal.definition.model import Dates, Intervals, Mask, Suppress
+from shoal.definition.model import Dates, Files, Intervals, Mask, OutputFile, Suppress
 from shoal.definition.read import read
 from shoal.errors import BadData, BadOutput
 
@@ -43,8 +43,9 @@ def run(*arguments: str) -> str:
 def test_the_definition_is_named_after_the_data_and_can_be_read(folder: Path) -> None:
     assert "shoal run patients.yaml" in run("patients.csv")
     definition = read("patients.yaml")
+    assert isinstance(definition.source, Files)
     assert definition.source.path == "patients.csv"
-    assert definition.output is not None
+    assert isinstance(definition.output, OutputFile)
     assert definition.output.path == Path("patients-release.csv")
     assert (definition.k, definition.suppression) == (5, 0.05)
     assert definition.missing.values == ("?",)
@@ -65,6 +66,7 @@ def test_paths_are_relative_to_the_definition(folder: Path) -> None:
     (folder / "definitions").mkdir()
     run("patients.csv", "-o", "definitions/own.yaml", "--k", "7")
     definition = read("definitions/own.yaml")
+    assert isinstance(definition.source, Files)
     assert Path(definition.source.path).resolve() == (folder / "patients.csv").resolve()
     assert definition.k == 7
 
@@ -72,7 +74,7 @@ def test_paths_are_relative_to_the_definition(folder: Path) -> None:
 def test_the_release_of_a_glob_is_no_file_that_the_glob_reads(folder: Path) -> None:
     run("*.csv")
     definition = read("definition.yaml")
-    assert definition.output is not None
+    assert isinstance(definition.output, OutputFile)
     assert definition.output.path == Path("release.parquet")
 
 
@@ -107,6 +109,7 @@ def test_how_the_data_is_read_stands_in_the_definition(folder: Path) -> None:
     )
     run("old.csv", "--encoding", "latin-1", "--delimiter", "|")
     definition = read("old.yaml")
+    assert isinstance(definition.source, Files)
     assert (definition.source.encoding, definition.source.delimiter) == ("latin-1", "|")
     assert set(definition.attributes) == {"straße", "sex"}
 

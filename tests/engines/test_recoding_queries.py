@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding, Source
+from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding, Resources, Source
 from shoal.engines.files import open_files
 from shoal.engines.frame import open_frame
 from shoal.engines.staged import StagedFile, StagedTable
@@ -45,7 +46,9 @@ def oracle(rows: list[dict[str, Any]], recoding: Recoding) -> list[Row]:
             out = {name: key.get(name, row[name] or None) for name in recoding.columns}
             blanked = () if passes else recoding.blanked
             released.append(tuple(None if n in blanked else out[n] for n in recoding.columns))
-    return sorted(released, key=lambda values: [(v is not None, v or "") for v in values])
+    labels_first = sorted(recoding.columns, key=lambda name: name not in recoding.generalized)
+    order = [recoding.columns.index(name) for name in labels_first]
+    return sorted(released, key=lambda row: [(row[i] is not None, row[i] or "") for i in order])
 
 
 value = st.sampled_from([None, "", "NA", "x", "y", 'q"', "a,b", "l\nm", "NULL", " s"])
@@ -102,13 +105,14 @@ def test_what_is_written_is_what_is_counted_again(
         return
     with open_frame(frame(rows)) as source:
         staged = source.recode_into(recoding, FileTarget(tmp_path / f"out{ending}"))
-    with staged, staged.source() as again:
+    with closing(staged.source()) as again:
         table = again.count_by(recoding.columns)
     found = [
         tuple(row)
         for *row, count in zip(*(c.to_pylist() for c in table.columns), strict=True)
         for _ in range(count)
     ]
+    staged.discard()
     assert sorted(found, key=repr) == sorted(expected, key=repr)
 
 
@@ -146,7 +150,7 @@ def patients(folder: Path, records: int = 30_000) -> Path:
 def test_the_same_bytes_come_out_every_time(tmp_path: Path, ending: str) -> None:
     path, outputs = patients(tmp_path), set()
     for threads in (1, 2, 2):
-        with open_files(FileOptions(str(path)), threads=threads) as source:
+        with open_files(FileOptions(str(path)), resources=Resources(threads=threads)) as source:
             staged = source.recode_into(example(source), FileTarget(tmp_path / f"out{ending}"))
         assert isinstance(staged, StagedFile)
         with staged:

@@ -18,7 +18,7 @@ from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding
 from shoal.engines.duck import Session
 from shoal.engines.files import open_files
 from shoal.engines.frame import open_frame
-from shoal.engines.staged import StagedFile, check_target
+from shoal.engines.staged import StagedFile, check_file
 from shoal.errors import BadOutput
 
 
@@ -70,7 +70,7 @@ def test_an_output_behind_a_link_is_replaced_where_it_lies(tmp_path: Path) -> No
 
 def refused(target: FileTarget) -> str:
     with pytest.raises(BadOutput) as caught:
-        check_target(target)
+        check_file(target)
     assert caught.value.hint
     return caught.value.code
 
@@ -82,7 +82,7 @@ def test_targets_that_cannot_be_written_are_refused_early(tmp_path: Path) -> Non
     assert refused(FileTarget(tmp_path / "dir.csv")) == "output-not-a-file"
     assert refused(FileTarget(tmp_path / "out.doc")) == "unknown-output-format"
     assert refused(FileTarget(tmp_path / "out.csv", delimiter="::")) == "bad-delimiter"
-    check_target(FileTarget(tmp_path / "out.csv"))
+    check_file(FileTarget(tmp_path / "out.csv"))
     assert [file.name for file in tmp_path.iterdir()] == ["dir.csv"]
 
 
@@ -104,7 +104,7 @@ def test_what_a_dead_process_left_is_swept_and_what_lives_stays(tmp_path: Path) 
         left = own.replace(str(os.getpid()), str(dead.pid), 1)
         (tmp_path / left).touch()
         (tmp_path / f".shoal-{dead.pid}-anotherhost.csv").touch()
-        check_target(FileTarget(tmp_path / "out.csv"))
+        check_file(FileTarget(tmp_path / "out.csv"))
         names = {file.name for file in tmp_path.iterdir()}
     assert names == {own, f".shoal-{dead.pid}-anotherhost.csv"}
 

@@ -7,10 +7,12 @@ released. A missing value travels as null.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,9 +22,17 @@ COUNT = "#records"
 """The name of the counts in a table of `count_by`, where no data column has it already."""
 
 
+NATIVE = ("csv", "parquet", "json")
+"""The formats of files that DuckDB reads and writes itself; all others are plug-ins."""
+
+
 @dataclass(frozen=True)
 class FileOptions:
-    """A path or glob to read, and what sniffing should not decide."""
+    """A path or glob to read, and what sniffing should not decide.
+
+    `format` is one of NATIVE or the name of an installed reader, by the ending where it is not
+    said; `options` are the reader's.
+    """
 
     path: str
     format: str | None = None
@@ -30,15 +40,107 @@ class FileOptions:
     quote: str | None = None
     encoding: str | None = None
     header: bool | None = None
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
 class FileTarget:
-    """A file to write: csv, parquet or json by `format`, else by the ending of the path."""
+    """A file to write: one of NATIVE or an installed writer by `format`, else by the ending.
+
+    Parquet may be parted: `partition_by` names columns whose values become folders, `file_size` is
+    about how many bytes a file may have. Then the path is a folder. `options` are the writer's.
+    """
 
     path: Path
     format: str | None = None
     delimiter: str = ","
+    partition_by: tuple[str, ...] = ()
+    file_size: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether a folder of files is written, in place of a file."""
+        return bool(self.partition_by) or self.file_size is not None
+
+
+@dataclass(frozen=True)
+class DatabaseOptions:
+    """A table, view or query of a database, which a SQLAlchemy URL names."""
+
+    url: str
+    table: str | None = None
+    query: str | None = None
+
+
+@dataclass(frozen=True)
+class DatabaseTarget:
+    """A table to make in a database; one that is there is replaced only when that is said."""
+
+    url: str
+    table: str
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class SparkOptions:
+    """A table, view or path that Spark reads; `master` is the cluster where none is given."""
+
+    name: str
+    format: str | None = None
+    master: str | None = None
+
+
+@dataclass(frozen=True)
+class SparkTarget:
+    """A table or folder that Spark writes."""
+
+    name: str
+    format: str | None = None
+    master: str | None = None
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of the tables that are united: where it is, which of its columns, under which names.
+
+    No `columns` means all. `rename` gives columns of the table other names.
+    """
+
+    options: FileOptions | DatabaseOptions | SparkOptions
+    rename: Mapping[str, str] = field(default_factory=dict, hash=False)
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class UnitedOptions:
+    """Tables of the same columns that are one table of records."""
+
+    members: tuple[Member, ...]
+
+
+SourceOptions: TypeAlias = FileOptions | DatabaseOptions | SparkOptions | UnitedOptions
+Target: TypeAlias = FileTarget | DatabaseTarget | SparkTarget
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What an engine on this machine may use: bytes of memory, a folder to spill to, threads.
+
+    `tell` hears now and then which share of a long query is done.
+    """
+
+    memory_limit: int | None = None
+    spill_folder: Path | None = None
+    threads: int | None = None
+    tell: Callable[[float], None] | None = field(default=None, compare=False)
+
+
+def without_password(url: str) -> str:
+    """A URL as people may see it: what stands between the user and the host is left out."""
+    shown = re.sub(r"://([^:/@?]*):[^@]*@", r"://\1:***@", url)
+    return re.sub(r"(?i)([?&](?:password|passwd|pwd|sslpassword)=)[^&]*", r"\1***", shown)
 
 
 @dataclass(frozen=True)
@@ -93,18 +195,54 @@ class Source(Protocol):
     def columns(self) -> tuple[Column, ...]:
         """The columns, in order; an error for no columns or a name that stands twice."""
 
-    def count_by(self, columns: Sequence[str], missing: Sequence[str] = ()) -> pa.Table:
+    def count_by(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str] = (),
+        *,
+        generalized: Mapping[str, Generalization] | None = None,
+        complete: Sequence[str] = (),
+        at_most: int | None = None,
+    ) -> pa.Table:
         """Distinct combinations as text columns of these names, and a last column of counts.
 
         Empty text and the `missing` texts become null. The rows come in no particular order. The
         last column is called COUNT, with underscores added where a data column has that name. No
         columns: one row, the number of records.
+
+        A column in `generalized` is counted by its labels: after missing values became null, each
+        value becomes its label and null becomes `Generalization.missing`; a label is never taken
+        for missing. As in a recoding, no `values` mean unchanged, and a value that is not listed is
+        an error, never a null. Keys that are not among `columns` say nothing. Records with a
+        missing value in a column of `complete`, which need not be among `columns`, are not counted.
+        With `at_most` no more than `at_most` + 1 rows are given, any of them: so many say that there are
+        more than `at_most`.
         """
 
-    def recode_into(self, recoding: Recoding, target: FileTarget | None) -> Staged:
-        """Write the recoded table, ordered by all released columns, where nobody sees it yet.
+    def count_distinct(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str] = (),
+        *,
+        generalized: Mapping[str, Generalization] | None = None,
+        complete: Sequence[str] = (),
+        at_most: int | None = None,
+    ) -> int:
+        """How many rows `count_by` would give, or `at_most` + 1 once there are more than that."""
 
-        Without a target it is staged in memory, as an Arrow table.
+    def recode_into(self, recoding: Recoding, target: Target | None) -> Staged:
+        """Write the recoded table, in an order of its own values, where nobody sees it yet.
+
+        All released values take part in the order and nothing else does, so it tells nothing of the
+        order in the source.
+        Without a target it is staged in memory, as an Arrow table. A target that this engine writes
+        itself is written there, in one step; any other gets the stream of `recoded`.
+        """
+
+    def recoded(self, recoding: Recoding) -> AbstractContextManager[pa.RecordBatchReader]:
+        """The recoded table as a stream of batches, in an order of its own values.
+
+        Its columns have their real names; generalized ones are text.
         """
 
     def fingerprint(self) -> str | None:

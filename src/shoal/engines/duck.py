@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
 
-from shoal.engines.leftovers import FOLDER, owned
+from shoal.engines.base import Resources
+from shoal.engines.leftovers import FOLDER, owned, sweep_folders
+from shoal.engines.machine import half_of_memory
 from shoal.errors import BadData, BadOutput, UserError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Answer = TypeVar("Answer")
+
+BATCH = 122_880
+"""Records of a batch in a stream: as many as DuckDB puts into a row group."""
+
+LONG = 1.0
+"""Seconds after which a query tells how far it is."""
 
 CHANGED = "shoal: a value that was not counted"
 """What a recoding query says through DuckDB's error() when it meets a value nobody counted."""
@@ -35,39 +44,50 @@ def literal(text: str) -> str:
     return "(" + quoted.replace("\0", "' || chr(0) || '") + ")" if "\0" in text else quoted
 
 
-def half_of_memory() -> int | None:
-    """Half of the machine's memory in bytes, None where the system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
 class Session:
     """An in-memory DuckDB with a private folder for what it spills, removed by `close`.
 
     It loads no extension from anywhere, looks at no Python variable, and is free to reorder rows:
-    a query that needs an order says so.
+    a query that needs an order says so. `in_order` keeps the order of what is registered.
     """
 
-    def __init__(self, memory_limit: int | None = None, threads: int | None = None) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix=owned(FOLDER)))
+    def __init__(self, resources: Resources = Resources(), *, in_order: bool = False) -> None:  # noqa: B008
+        self.resources = resources
+        self.folder = _private_folder(resources.spill_folder)
         config: dict[str, str | bool | int | float | list[str]] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            "preserve_insertion_order": False,
+            "preserve_insertion_order": in_order,
             "python_enable_replacements": False,
             "temp_directory": str(self.folder / "spill"),
         }
-        if limit := memory_limit or half_of_memory():
+        if limit := resources.memory_limit or half_of_memory():
             config["memory_limit"] = f"{limit}B"
-        if threads:
-            config["threads"] = threads
+        if resources.threads:
+            config["threads"] = resources.threads
         self.connection = duckdb.connect(config=config)
+        self.connection.execute("SET TimeZone = 'UTC'")
+        self.connection.execute("SET enable_progress_bar = true")
+        self.connection.execute("SET enable_progress_bar_print = false")
 
     def table(self, query: str) -> pa.Table:
         """The rows of a query as an Arrow table."""
         return self._attend(lambda: self.connection.sql(query).to_arrow_table())
+
+    @contextmanager
+    def stream(self, query: str, names: Sequence[str]) -> Iterator[pa.RecordBatchReader]:
+        """The rows of a query, batch by batch, under these names; it may be left before its end."""
+        rows = self._attend(lambda: self.connection.sql(query).to_arrow_reader(BATCH))
+        schema = rows.schema.empty_table().rename_columns(list(names)).schema
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            while (batch := self._attend(lambda: next(rows, None), tell=False)) is not None:
+                yield batch.rename_columns(list(names))
+
+        try:
+            yield type(rows).from_batches(schema, batches())
+        finally:
+            rows.close()
 
     def copy(self, statement: str) -> int:
         """Run a COPY ... TO; returns how many records it wrote."""
@@ -77,6 +97,18 @@ class Session:
             return int(row[0]) if row else 0
 
         return self._attend(work)
+
+    def execute(self, statement: str) -> None:
+        """Run a statement that gives no rows."""
+        self._attend(lambda: self.connection.execute(statement))
+
+    def distrust_statistics(self) -> None:
+        """Believe no least and greatest value that a file states.
+
+        Parquet files may hold NaN besides the range that they state, and DuckDB answers isnan() and
+        even comparisons of the text from that range alone.
+        """
+        self.connection.execute("SET disabled_optimizers = 'statistics_propagation'")
 
     def types(self, query: str) -> tuple[str, ...]:
         """The type of each column of a query, without running it."""
@@ -95,12 +127,13 @@ class Session:
         self.connection.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _attend(self, work: Callable[[], Answer]) -> Answer:
+    def _attend(self, work: Callable[[], Answer], *, tell: bool = True) -> Answer:
         """Do the work in a thread, so that Ctrl-C reaches this one and can stop the query.
 
         DuckDB does not look for signals while a query runs. When this thread is interrupted, it
         tells the connection so until the query has ended, and only then lets the interrupt go on:
-        no query outlives the call that began it.
+        no query outlives the call that began it. Meanwhile, unless `tell` is false, it tells how
+        far a long query is.
         """
         answers: list[Answer] = []
         failures: list[BaseException] = []
@@ -114,10 +147,12 @@ class Session:
             finally:
                 done.set()
 
+        began = time.monotonic()
         threading.Thread(target=run, name="shoal-query").start()
         try:
             while not done.wait(0.2):
-                pass
+                if tell and time.monotonic() - began > LONG:
+                    self._tell()
         except BaseException:
             while not done.wait(0.02):
                 self.connection.interrupt()
@@ -125,6 +160,27 @@ class Session:
         if failures:
             raise failures[0]
         return answers[0]
+
+    def _tell(self) -> None:
+        """Tell how far the query is, where somebody listens and DuckDB knows it."""
+        percent = self.connection.query_progress()
+        if self.resources.tell is not None and 0 <= percent <= 100:
+            self.resources.tell(percent / 100)
+
+
+def _private_folder(spill_folder: Path | None) -> Path:
+    """A folder that only its owner can look into; what killed processes left there is removed."""
+    try:
+        if spill_folder is not None:
+            sweep_folders(spill_folder)
+        return Path(tempfile.mkdtemp(prefix=owned(FOLDER), dir=spill_folder))
+    except OSError as error:
+        raise BadOutput(
+            f"the spill folder {spill_folder or 'of the system'} cannot be used ({error.strerror})",
+            code="bad-spill-folder",
+            hint="name a folder that exists and is writable: engine: {spill folder: /big}"
+            " in a definition, --spill-folder /big on the command line",
+        ) from None
 
 
 def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:
@@ -136,7 +192,15 @@ def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:
             code="source-changed",
             hint="the source changed while it was read; run again when nobody writes to it",
         )
-    if "No space left" in message or "max_temp_directory_size" in message:
+    spilling = "max_temp_directory_size" in message or "duckdb_temp" in message
+    if spilling and isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException):
+        return BadOutput(
+            f"the spill folder has no space for what of {name} does not fit in memory",
+            code="disk-full",
+            hint="free some space there, allow more memory, or name a folder on a larger disk:"
+            " engine: {memory limit: 8 GB, spill folder: /big}",
+        )
+    if "No space left" in message or "File too large" in message:
         return BadOutput(
             f"the disk is full: {written or name}",
             code="disk-full",
@@ -146,7 +210,8 @@ def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:
         return BadData(
             f"{name} needs more memory than DuckDB may use here",
             code="out-of-memory",
-            hint="close other programs, or name fewer quasi-identifiers",
+            hint="allow more: engine: {memory limit: 8 GB}; or close other programs, or name fewer"
+            " quasi-identifiers",
         )
     return BadData(
         f"{name} cannot be read ({type(error).__name__})",

@@ -1,21 +1,32 @@
-"""Files as sources: CSV, Parquet and JSON, alone or several by a glob, packed or not."""
+"""Files as sources: CSV, Parquet, JSON and what readers read, alone or by a glob, packed or not.
+
+A folder is a source when it has Parquet files; folders named `column=value` are columns too.
+"""
 
 from __future__ import annotations
 
 import glob
 import re
+import shutil
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 
+from shoal import plugins
 from shoal.engines import csv_rows, json_shape
+from shoal.engines.base import Resources
 from shoal.engines.csv_dialect import Dialect, sniff
 from shoal.engines.duck import Session, explained, literal
+from shoal.engines.partitions import fixed_folder, parquet_below, partitions_of
+from shoal.engines.readers import format_by_ending, readable, spool
 from shoal.engines.relation import Relation, check_names
 from shoal.engines.table import TableSource
+from shoal.engines.writing import PACKED
 from shoal.errors import BadData, did_you_mean, quoted
 
 if TYPE_CHECKING:
@@ -30,7 +41,6 @@ FORMATS = {
     ".jsonl": "json",
     ".ndjson": "json",
 }
-PACKED = {".gz": "gzip", ".zst": "zstd"}
 
 
 @dataclass(frozen=True)
@@ -43,13 +53,20 @@ class Part:
     dialect: Dialect | None = None
 
 
+@dataclass(frozen=True)
+class Alike:
+    """Parquet files that one scan can read: the same columns, types and partition."""
+
+    schema: pa.Schema
+    partition: tuple[tuple[str, str | None], ...]
+
+
 def open_files(
     options: FileOptions,
     expect: Collection[str] = (),
     *,
     name: str | None = None,
-    memory_limit: int | None = None,
-    threads: int | None = None,
+    resources: Resources = Resources(),  # noqa: B008 frozen
 ) -> TableSource:
     """Open the files of a path or glob as one table.
 
@@ -57,10 +74,12 @@ def open_files(
     table is called `name` in messages, by its path if none is given.
     """
     paths = matching(options.path)
-    session = Session(memory_limit, threads)
+    session = Session(resources)
     try:
-        parts = [_part(session, path, options, expect, i) for i, path in enumerate(paths)]
+        parts = _parts(session, paths, options, expect)
         relation = _union(session, name or options.path, parts)
+        if not {"FLOAT", "DOUBLE"}.isdisjoint(relation.types):
+            session.distrust_statistics()
     except duckdb.Error as error:
         session.close()
         raise _diagnosed(error, ()) or explained(error, options.path) from None
@@ -74,12 +93,14 @@ def matching(pattern: str) -> list[Path]:
     """The files of a path or glob, sorted; errors that say what stands there instead."""
     exact = Path(pattern).expanduser()
     if exact.is_dir():
-        raise BadData(
-            f"{pattern} is a folder, not a file",
-            code="source-is-a-folder",
-            hint=f"name a file in it, or several by a glob such as {Path(pattern) / '*.csv'}",
-        )
-    if exact.exists():
+        found = parquet_below(exact)
+        if not found:
+            raise BadData(
+                f"{pattern} is a folder without Parquet files",
+                code="source-is-a-folder",
+                hint=f"name a file in it, or several by a glob such as {Path(pattern) / '*.csv'}",
+            )
+    elif exact.exists():
         found = [exact]
     else:
         names = glob.iglob(str(exact), recursive=True)  # noqa: PTH207 Path.glob: relative only
@@ -130,15 +151,33 @@ def _format(path: Path, stated: str | None) -> tuple[str, str]:
     """The format and the packing of a file."""
     packing = PACKED.get(path.suffix.lower(), "none")
     ending = path.with_suffix("").suffix if packing != "none" else path.suffix
-    kind = stated or FORMATS.get(ending.lower())
+    ending = ending.lower()
+    kind = stated or FORMATS.get(ending) or format_by_ending(path, ending)
     if kind is None:
+        known = [*FORMATS, *plugins.endings("reader")]
         raise BadData(
             f"the ending of {path} says no format that can be read",
             code="unknown-format",
-            hint=f"known endings are {quoted(FORMATS)}; or state it:"
+            hint=f"known endings are {quoted(known)}; or state one of the formats {readable()}:"
             f" source: {{path: {path}, format: csv}}",
         )
     return kind, packing
+
+
+def _parts(
+    session: Session, paths: Sequence[Path], options: FileOptions, expect: Collection[str]
+) -> list[Part]:
+    """Each file as a part of the table; Parquet files that are alike are one."""
+    parts: list[Part] = []
+    alike: dict[Alike, list[Path]] = {}
+    root = fixed_folder(options.path)
+    for number, path in enumerate(paths):
+        if _format(path, options.format)[0] == "parquet":
+            told = tuple(partitions_of(path, root).items())
+            alike.setdefault(Alike(_schema(path), told), []).append(path)
+        else:
+            parts.append(_part(session, path, options, expect, number))
+    return parts + [_parquet(kind, files) for kind, files in alike.items()]
 
 
 def _part(
@@ -148,10 +187,10 @@ def _part(
     try:
         if kind == "csv":
             part = _csv(session, path, packing, sniff(path, options, expect), number)
-        elif kind == "parquet":
-            part = _parquet(path)
-        else:
+        elif kind == "json":
             part = _json(session, path, packing)
+        else:
+            part = _foreign(session, kind, path, packing, options, number)
     except OSError as error:
         raise BadData(
             f"{path} cannot be unpacked or read ({type(error).__name__})",
@@ -190,26 +229,49 @@ def _csv(session: Session, path: Path, packing: str, dialect: Dialect, number: i
     return Part(path, f"read_csv({_path(reads)}, {_arguments(options)})", dialect.names, dialect)
 
 
-def _parquet(path: Path) -> Part:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def _schema(path: Path) -> pa.Schema:
+    """The columns of a Parquet file and their types."""
     try:
-        names = tuple(pq.read_schema(path).names)
-    except pa.ArrowInvalid:
+        schema = pq.read_schema(path).remove_metadata()
+    except (pa.ArrowInvalid, OSError):
         raise BadData(
             f"{path} is not a Parquet file",
             code="unreadable-data",
             hint="see that the file is whole; or state its format:"
             f" source: {{path: {path}, format: csv}}",
         ) from None
-    return Part(path, f"read_parquet({_path(path)})", names)
+    check_names(schema.names, str(path))
+    return schema
+
+
+def _parquet(alike: Alike, paths: Sequence[Path]) -> Part:
+    """One scan of files that are alike; a column of the files wins over a folder of its name."""
+    told = {name: value for name, value in alike.partition if name not in alike.schema.names}
+    values = ["NULL" if value is None else literal(value) for value in told.values()]
+    constants = "".join(f", CAST({value} AS VARCHAR)" for value in values)
+    files = ", ".join(_path(path) for path in paths)
+    scan = f"(SELECT *{constants} FROM read_parquet([{files}], hive_partitioning=false))"
+    return Part(paths[0], scan, (*alike.schema.names, *told))
 
 
 def _json(session: Session, path: Path, packing: str) -> Part:
     objects = f"read_json_objects({_path(path)}, format='auto', compression={literal(packing)})"
     shape = json_shape.of(session, objects, str(path))
     return Part(path, f"({json_shape.query(objects, shape)})", tuple(shape))
+
+
+def _foreign(
+    session: Session, kind: str, path: Path, packing: str, options: FileOptions, number: int
+) -> Part:
+    """What a reader gives, in a file of the session's own folder; unpacked there before."""
+    reads = path
+    if packing != "none":
+        reads = session.folder / f"unpacked-{number}{path.with_suffix('').suffix}"
+        with pa.input_stream(str(path), compression=packing) as packed, reads.open("wb") as file:
+            shutil.copyfileobj(packed, file)
+    into = session.folder / f"read-{number}.parquet"
+    names = spool(kind, reads, options.options, into)
+    return Part(path, f"read_parquet({_path(into)})", names)
 
 
 def _path(path: Path) -> str:

@@ -8,20 +8,19 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.engines.base import Resources
 from shoal.engines.duck import Session
 from shoal.engines.relation import Relation, check_names
 from shoal.engines.table import TableSource
 from shoal.errors import BadData
 
 
-def open_frame(
-    frame: Any, *, memory_limit: int | None = None, threads: int | None = None
-) -> TableSource:
+def open_frame(frame: Any, *, resources: Resources = Resources()) -> TableSource:  # noqa: B008
     """A frame as a table; it is never changed, and the index of a pandas frame is not data."""
     table = as_arrow(frame)
     names = tuple(table.column_names)
     check_names(names, "the frame")
-    session = Session(memory_limit, threads)
+    session = Session(resources)
     try:
         session.register("frame", table.rename_columns([f"c{i}" for i in range(len(names))]))
         query = f"SELECT {', '.join(f'c{i}' for i in range(len(names)))} FROM frame"
@@ -85,6 +84,11 @@ def _to_polars(table: pa.Table, frame: Any, unchanged: Collection[str]) -> Any:
     return released
 
 
+def is_spark(frame: Any) -> bool:
+    """Whether a frame is one of Spark, whose records stay on the cluster."""
+    return _kind(frame) == "pyspark"
+
+
 def _kind(frame: Any) -> str:
     """The package a frame comes from, told without importing any."""
     return type(frame).__module__.split(".")[0]
@@ -95,13 +99,14 @@ def as_arrow(frame: Any) -> pa.Table:
     if _kind(frame) == "pandas" and hasattr(frame, "columns"):
         check_names([str(name) for name in frame.columns], "the frame")
         return _from_pandas(frame)
-    if _kind(frame) == "polars" and hasattr(frame, "collect"):
-        frame = frame.collect()
+    if _kind(frame) == "polars":
+        frame = _from_polars(frame)
     if isinstance(frame, pa.Table):
-        return frame
+        return _with_long_decimals_as_text(frame)
     if hasattr(frame, "__arrow_c_stream__"):
         with contextlib.suppress(pa.ArrowInvalid):  # a column, not a table
-            return pa.RecordBatchReader.from_stream(frame).read_all()
+            table = pa.RecordBatchReader.from_stream(frame).read_all()
+            return _with_long_decimals_as_text(table)
     raise BadData(
         f"a {type(frame).__module__}.{type(frame).__qualname__} is not a frame",
         code="not-a-frame",
@@ -109,9 +114,31 @@ def as_arrow(frame: Any) -> pa.Table:
     )
 
 
+def _with_long_decimals_as_text(table: pa.Table) -> pa.Table:
+    """DuckDB has decimals of up to 38 digits; longer ones keep their digits as text."""
+    for i, field in enumerate(table.schema):
+        if pa.types.is_decimal256(field.type):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
+    return table
+
+
+def _from_polars(frame: Any) -> Any:
+    """A frame with integers of 128 bits as text, since Arrow has no such integers."""
+    import polars
+
+    if hasattr(frame, "collect"):
+        frame = frame.collect()
+    if not isinstance(frame, polars.DataFrame):
+        return frame
+    long = [name for name, kind in frame.schema.items() if str(kind) in ("Int128", "UInt128")]
+    return frame.with_columns(polars.col(name).cast(polars.String) for name in long)
+
+
 def _from_pandas(frame: Any) -> pa.Table:
+    frame = _with_long_integers_as_text(frame)
     try:
-        return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
+        table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
+        return _with_long_decimals_as_text(table)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         mixed = [str(name) for name in frame.columns if not _converts(frame[name])]
         raise BadData(
@@ -119,6 +146,17 @@ def _from_pandas(frame: Any) -> pa.Table:
             code="mixed-types",
             hint=f"make it text first: frame = frame.astype({{{mixed[0]!r}: 'string'}})",
         ) from None
+
+
+def _with_long_integers_as_text(frame: Any) -> Any:
+    """Python's integers have no limit, Arrow's have; columns with longer ones become text."""
+    long = {}
+    for name, kind in zip(frame.columns, frame.dtypes, strict=True):
+        if str(kind) == "object":
+            numbers = [value for value in frame[name] if isinstance(value, int)]
+            if any(not -(2**63) <= number < 2**63 for number in numbers):
+                long[name] = frame[name].map(str, na_action="ignore")
+    return frame.assign(**long) if long else frame
 
 
 def _converts(series: Any) -> bool:

@@ -28,29 +28,52 @@ def sweep(folder: Path) -> None:
     Looks beside an output in `folder`, and where the system keeps temporary files. Both may hold
     records, so nothing of a process that was killed is to stay longer than until the next run.
     """
-    _remove(folder, HIDDEN, dead=True)
-    _remove(Path(tempfile.gettempdir()), FOLDER, dead=True)
+    for path in left_in(folder, HIDDEN):
+        remove(path)
+    sweep_folders(Path(tempfile.gettempdir()))
 
 
-def sweep_own(folder: Path) -> None:
+def sweep_folders(folder: Path) -> None:
+    """Remove what dead processes of this host spilled to a folder."""
+    for path in left_in(folder, FOLDER):
+        remove(path)
+
+
+def sweep_own(folder: Path, spill_folder: Path | None = None) -> None:
     """Remove what this process itself left behind: for a process that ends after one run."""
-    _remove(folder, HIDDEN, dead=False)
-    _remove(Path(tempfile.gettempdir()), FOLDER, dead=False)
+    spilled = spill_folder or Path(tempfile.gettempdir())
+    for place, beginning in ((folder, HIDDEN), (spilled, FOLDER)):
+        for path in place.glob(f"{owned(beginning)}*"):
+            remove(path)
 
 
-def _remove(folder: Path, beginning: str, *, dead: bool) -> None:
-    pattern = re.compile(rf"{re.escape(beginning)}([0-9]+)-{_host()}-")
-    for path in folder.glob(f"{beginning}*"):
-        match = pattern.match(path.name)
-        if match is None:
-            continue
-        process = int(match[1])
-        if not _alive(process) if dead else process == os.getpid():
-            with contextlib.suppress(OSError):
-                if path.is_dir() and not path.is_symlink():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink()
+def left_in(folder: Path, beginning: str, *, every_host: bool = False) -> list[Path]:
+    """What dead processes of this host left in a folder, or those of other hosts too.
+
+    Nobody can tell from here whether a process of another host is alive.
+    """
+    named = re.compile(rf"{re.escape(beginning)}[0-9]+-(?!{_host()}-)[0-9a-f]{{8}}-")
+    return sorted(
+        path
+        for path in folder.glob(f"{beginning}*")
+        if is_left(path.name, beginning) or (every_host and named.match(path.name))
+    )
+
+
+def remove(path: Path) -> bool:
+    """Remove a file, or a folder with all that is in it; whether it is gone."""
+    with contextlib.suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    return not path.exists()
+
+
+def is_left(name: str, beginning: str) -> bool:
+    """Whether a name with this beginning belongs to a process of this host that is gone."""
+    match = re.match(rf"{re.escape(beginning)}([0-9]+)[-_]{_host()}[-_]", name)
+    return match is not None and not _alive(int(match[1]))
 
 
 def _host() -> str:

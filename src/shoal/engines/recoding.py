@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,40 +14,116 @@ if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Recoding
     from shoal.engines.relation import Relation
 
+LISTED = "shoal_listed"
 CLASSES = "shoal_classes"
 
 
 @contextmanager
-def recoded(session: Session, relation: Relation, recoding: Recoding) -> Iterator[str]:
-    """A query for the released columns as r0, r1, ..., ordered by all of them.
+def recoded(
+    session: Session, relation: Relation, recoding: Recoding, first: Sequence[str] = ()
+) -> Iterator[str]:
+    """A query for the released columns as r0, r1, ..., in an order that they alone decide.
 
-    The label tables that the query reads are registered while the context lasts.
+    The order is by the columns of `first`, then by the classes, sorted by their labels, then by all
+    other columns. The tables that the query reads are there while the context lasts.
     """
-    tables = {CLASSES: _classes(recoding)}
+    tables = {LISTED: _listed(recoding)}
     for number, generalization in enumerate(recoding.generalized.values()):
         if generalization.values:
-            tables[_labels(number)] = _label_table(generalization)
+            tables[_labels(number)] = label_table(generalization)
     for name, table in tables.items():
         session.register(name, table)
     try:
-        yield _query(relation, recoding)
+        by_class = _told_by_class(relation, recoding)
+        with _classes(session, recoding, by_class):
+            yield _query(relation, recoding, by_class, first)
     finally:
         for name in tables:
             session.unregister(name)
 
 
-def _query(relation: Relation, recoding: Recoding) -> str:
-    """Three steps: clean the records, label them, keep those of the listed classes.
+@contextmanager
+def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> Iterator[None]:
+    """The listed classes as a table: labels, a small number for each label, the place in order.
 
-    The order of all released columns is total up to equal records, so it decides every byte.
+    Records are sorted by place, with the numbers instead of their labels, which takes half the
+    memory. The place is told by what is released of the labels and by nothing else; where all of it
+    is missing it is 0, as for a marked record, so that the order does not tell which one is which.
+    Classes are made distinct, so that a join with them repeats no record.
     """
-    released = ", ".join(f"{_released(name, recoding)} AS r{i}" for i, name in _numbered(recoding))
-    order = ", ".join(f"r{i} NULLS FIRST" for i, _ in _numbered(recoding))
+    made: list[str] = []
+    keys = range(len(recoding.generalized))
+    told = [f"k{list(recoding.generalized).index(name)}" for name in by_class]
+    order = ", ".join(f"{key} NULLS FIRST" for key in told) or "1"
+    missing = " AND ".join(f"{key} IS NULL" for key in told) or "true"
+    place = f"CASE WHEN {missing} THEN 0 ELSE dense_rank() OVER (ORDER BY {order}) END"
+    try:
+        for j in keys:
+            session.execute(
+                f"CREATE TYPE {_number(j)} AS ENUM"
+                f" (SELECT DISTINCT k{j} FROM {LISTED} WHERE k{j} IS NOT NULL)"
+            )
+            made.insert(0, f"TYPE {_number(j)}")
+        numbers = "".join(f", CAST(k{j} AS {_number(j)}) AS l{j}" for j in keys)
+        session.execute(
+            f"CREATE TABLE {CLASSES} AS"
+            f" SELECT *{numbers}, CAST({place} AS INTEGER) AS place"
+            f" FROM (SELECT DISTINCT * FROM {LISTED})"
+        )
+        made.insert(0, f"TABLE {CLASSES}")
+        yield
+    finally:
+        for each in made:
+            session.execute(f"DROP {each}")
+
+
+def _query(
+    relation: Relation, recoding: Recoding, by_class: Sequence[str], first: Sequence[str]
+) -> str:
+    """Four steps: clean the records, label them, keep those of the listed classes, order them.
+
+    What is not told by the class of a record is in the order too, so it is total up to equal
+    records and decides every byte.
+    """
+    columns, texts, others = [], [], []
+    for i, name in _numbered(recoding):
+        columns.append(f"{_released(name, by_class, recoding)} AS r{i}")
+        texts.append(f"CAST(r{i} AS VARCHAR) AS r{i}" if name in by_class else f"r{i}")
+        if name not in by_class and name not in first:
+            others.append(f"r{i} NULLS FIRST")
+    begin = [f"CAST(r{recoding.columns.index(name)} AS VARCHAR) NULLS FIRST" for name in first]
     return f"""
         WITH records AS ({_records(relation, recoding)}),
-             labelled AS ({_labelled(recoding)})
-        SELECT {released} FROM labelled {_passing(recoding)} ORDER BY {order}
+             labelled AS ({_labelled(recoding)}),
+             ordered AS (
+                 SELECT {", ".join(columns)} FROM labelled {_passing(recoding)}
+                 ORDER BY {", ".join([*begin, "coalesce(place, 0)", *others])}
+             )
+        SELECT {", ".join(texts)} FROM ordered
     """
+
+
+def _told_by_class(relation: Relation, recoding: Recoding) -> list[str]:
+    """The released keys that are text: they are what the class says, for all records that pass.
+
+    Where others stay with their keys blank, these are blank too.
+    """
+    found = []
+    for name in recoding.columns:
+        generalization = recoding.generalized.get(name)
+        if generalization is not None and (not recoding.mark or name in recoding.blanked):
+            is_label = bool(generalization.values) or generalization.missing is not None
+            if is_label or relation.types[relation.position(name)] == "VARCHAR":
+                found.append(name)
+    return found
+
+
+def in_order(columns: Sequence[str], first: Sequence[str] = ()) -> str:
+    """ORDER BY all of r0, r1, ...; the columns of `first` before the others, and as text."""
+    names = list(columns)
+    texts = [f"CAST(r{names.index(name)} AS VARCHAR) NULLS FIRST" for name in first]
+    others = [f"r{i} NULLS FIRST" for i, name in enumerate(names) if name not in first]
+    return f"ORDER BY {', '.join([*texts, *others])}"
 
 
 def _numbered(recoding: Recoding) -> list[tuple[int, str]]:
@@ -58,8 +134,12 @@ def _labels(number: int) -> str:
     return f"shoal_labels_{number}"
 
 
-def _label_table(generalization: Generalization) -> pa.Table:
-    """Values are distinct, so the join with this table repeats no record."""
+def _number(key: int) -> str:
+    return f"shoal_number_{key}"
+
+
+def label_table(generalization: Generalization) -> pa.Table:
+    """The labels as a table; values are distinct, so a join with it repeats no record."""
     return pa.table(
         {
             "value": pa.array(generalization.values, pa.string()),
@@ -68,12 +148,10 @@ def _label_table(generalization: Generalization) -> pa.Table:
     )
 
 
-def _classes(recoding: Recoding) -> pa.Table:
-    """The classes that may pass, as columns k0, k1, ... in the order of the keys."""
+def _listed(recoding: Recoding) -> pa.Table:
+    """The classes that may pass as columns k0, k1, ... of the keys."""
     columns = [recoding.classes.column(name).cast(pa.string()) for name in recoding.generalized]
-    names = [f"k{number}" for number in range(len(columns))]
-    table = pa.table(columns, names=names)
-    return table.group_by(names).aggregate([]) if recoding.mark else table
+    return pa.table(columns, names=[f"k{number}" for number in range(len(columns))])
 
 
 def _records(relation: Relation, recoding: Recoding) -> str:
@@ -100,35 +178,45 @@ def _labelled(recoding: Recoding) -> str:
     """Adds the label `g_j` of every key; a value without a label stops the query."""
     joins, labels = "", []
     for j, generalization in enumerate(recoding.generalized.values()):
-        missing = "NULL" if generalization.missing is None else literal(generalization.missing)
-        if generalization.values:
-            table = _labels(j)
-            joins += f" LEFT JOIN {table} ON t{j} = {table}.value"
-            labels.append(
-                f"CASE WHEN t{j} IS NULL THEN {missing}"
-                f" WHEN {table}.label IS NULL THEN error({literal(CHANGED)})"
-                f" ELSE {table}.label END AS g{j}"
-            )
-        else:
-            labels.append(f"coalesce(t{j}, {missing}) AS g{j}")
+        join, label = label_of(f"t{j}", _labels(j), generalization)
+        joins += join
+        labels.append(f"{label} AS g{j}")
     return f"SELECT {', '.join(['records.*', *labels])} FROM records{joins}"
+
+
+def label_of(text: str, table: str, generalization: Generalization | None) -> tuple[str, str]:
+    """SQL that joins the table of labels to a text column, and SQL for its label.
+
+    A value without a label stops the query.
+    """
+    if generalization is None:
+        return "", text
+    missing = "NULL" if generalization.missing is None else literal(generalization.missing)
+    if not generalization.values:
+        return "", f"coalesce({text}, {missing})"
+    label = (
+        f"CASE WHEN {text} IS NULL THEN {missing}"
+        f" WHEN {table}.label IS NULL THEN error({literal(CHANGED)})"
+        f" ELSE {table}.label END"
+    )
+    return f" LEFT JOIN {table} ON {text} = {table}.value", label
 
 
 def _passing(recoding: Recoding) -> str:
     """The join that lets classes pass; null-safe, since missing is a value like any other."""
     keys = range(len(recoding.generalized))
     match = " AND ".join(f"g{j} IS NOT DISTINCT FROM k{j}" for j in keys) or "true"
-    if recoding.mark:
-        return f"LEFT JOIN (SELECT *, true AS passes FROM {CLASSES}) AS judged ON {match}"
-    return f"SEMI JOIN {CLASSES} ON {match}"
+    return f"{'LEFT' if recoding.mark else 'INNER'} JOIN {CLASSES} ON {match}"
 
 
-def _released(name: str, recoding: Recoding) -> str:
-    """What is released of a column: its label, or the unchanged value in its own type."""
+def _released(name: str, by_class: Collection[str], recoding: Recoding) -> str:
+    """What is released of a column: what its class says, or the unchanged value in its own type."""
+    if name in by_class:
+        return f"l{list(recoding.generalized).index(name)}"
     value = f"v{recoding.columns.index(name)}"
     generalization = recoding.generalized.get(name)
     if generalization is not None and (generalization.values or generalization.missing is not None):
         value = f"g{list(recoding.generalized).index(name)}"
     if recoding.mark and name in recoding.blanked:
-        return f"CASE WHEN passes THEN {value} END"
+        return f"CASE WHEN place IS NOT NULL THEN {value} END"
     return value

@@ -11,28 +11,31 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from shoal.engines.base import FileOptions, FileTarget
+from shoal.engines.base import FileOptions, FileTarget, Resources
 from shoal.engines.leftovers import HIDDEN, owned, sweep
-from shoal.engines.writing import format_of
+from shoal.engines.swap import check_replaceable, restore
+from shoal.engines.writing import check_names_for, layout_of, write
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from shoal.engines.duck import Session
     from shoal.engines.table import TableSource
 
-_ENDINGS = {"csv": ".csv", "parquet": ".parquet", "json": ".json", "lines": ".jsonl"}
 
-
-def check_target(target: FileTarget) -> None:
+def check_file(target: FileTarget) -> None:
     """Refuse, before any long work, a file that could not be written in the end.
 
     Also removes what killed processes left behind.
     """
-    format_of(target)
+    layout_of(target)
     _check_delimiter(target.delimiter)
     path, folder = target.path, target.path.resolve().parent
-    if path.exists() and not path.is_file():
+    if target.is_folder:
+        restore(path.resolve())
+        check_replaceable(path)
+    elif path.exists() and not path.is_file():
         raise BadOutput(
             f"the output {path} is not a file",
             code="output-not-a-file",
@@ -64,27 +67,34 @@ class StagedFile:
     is the old one or the new one, whole.
     """
 
-    def __init__(self, target: FileTarget) -> None:
+    def __init__(self, target: FileTarget, resources: Resources = Resources()) -> None:  # noqa: B008
         self._target = target
+        self._resources = resources
         self._final = target.path.resolve()
-        self.kind = format_of(target)
-        name = f"{owned(HIDDEN)}{secrets.token_hex(4)}{_ENDINGS[self.kind]}"
+        self._layout = layout_of(target)
+        name = f"{owned(HIDDEN)}{secrets.token_hex(4)}{self._layout.ending}"
         self.path = self._final.parent / name
         os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+    def write(self, session: Session, query: str, names: tuple[str, ...]) -> None:
+        """Write the columns r0, r1, ... of a query, in its order, under these names."""
+        check_names_for(self._layout.kind, names)
+        write(session, query, names, self.path, self._layout)
 
     def source(self) -> TableSource:
         """The staged file, read with no memory of how it was written."""
         from shoal.engines.files import open_files
 
-        is_csv = self.kind == "csv"
+        is_csv = self._layout.kind == "csv"
         options = FileOptions(
             path=str(self.path),
-            format="json" if self.kind == "lines" else self.kind,
+            format="json" if self._layout.kind == "json lines" else self._layout.kind,
             delimiter=self._target.delimiter if is_csv else None,
             quote='"' if is_csv else None,
             header=True if is_csv else None,
+            options=self._layout.options,
         )
-        return open_files(options, name=str(self._target.path))
+        return open_files(options, name=str(self._target.path), resources=self._resources)
 
     def publish(self) -> str:
         """Flush it to the disk, give it the usual permissions, and rename it into place."""
@@ -93,14 +103,10 @@ class StagedFile:
                 os.fsync(file.fileno())
             self.path.chmod(self._mode())
             self.path.replace(self._final)
-            _flush_folder(self._final.parent)
+            flush_folder(self._final.parent)
         except OSError as error:
             self.discard()
-            raise BadOutput(
-                f"the output {self._target.path} cannot be put in place ({error.strerror})",
-                code="output-not-published",
-                hint="see that the folder is still there, is writable and has space",
-            ) from None
+            raise not_published(self._target, error) from None
         return str(self._target.path)
 
     def discard(self) -> None:
@@ -119,22 +125,18 @@ class StagedFile:
         self.discard()
 
     def _mode(self) -> int:
-        """The permissions of the file it replaces, or those any new file gets.
-
-        The umask can only be read by setting it; for that moment it is the strictest one.
-        """
+        """The permissions of the file it replaces, or those any new file gets."""
         with contextlib.suppress(FileNotFoundError):
             return stat.S_IMODE(self._final.stat().st_mode)
-        umask = os.umask(0o777)
-        os.umask(umask)
-        return 0o666 & ~umask
+        return 0o666 & ~umask()
 
 
 class StagedTable:
     """A recoded table in memory."""
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table, resources: Resources = Resources()) -> None:  # noqa: B008
         self._table = table
+        self._resources = resources
 
     def table(self) -> pa.Table:
         """The recoded table."""
@@ -144,7 +146,7 @@ class StagedTable:
         """The table, to be counted afresh."""
         from shoal.engines.frame import open_frame
 
-        return open_frame(self._table)
+        return open_frame(self._table, resources=self._resources)
 
     def publish(self) -> str:
         """Nothing to put in place: the caller takes `table()`."""
@@ -166,6 +168,31 @@ class StagedTable:
         self.discard()
 
 
+def not_written(target: FileTarget, error: OSError) -> BadOutput:
+    """What a failed write means for the user."""
+    return BadOutput(
+        f"the output {target.path} cannot be written ({error.strerror})",
+        code="output-not-written",
+        hint="see that its folder exists, is writable and has space",
+    )
+
+
+def not_published(target: FileTarget, error: OSError) -> BadOutput:
+    """What a failed rename means for the user."""
+    return BadOutput(
+        f"the output {target.path} cannot be put in place ({error.strerror})",
+        code="output-not-published",
+        hint="see that the folder is still there, is writable and has space",
+    )
+
+
+def umask() -> int:
+    """What new files lack; it can only be read by setting it, for that moment to the strictest."""
+    mask = os.umask(0o777)
+    os.umask(mask)
+    return mask
+
+
 def _check_delimiter(delimiter: str) -> None:
     if len(delimiter) != 1 or delimiter in '"\n\r\0':
         raise BadOutput(
@@ -175,7 +202,7 @@ def _check_delimiter(delimiter: str) -> None:
         )
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Make the rename itself durable, where the system can."""
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_DIRECTORY)

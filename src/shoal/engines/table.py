@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -13,13 +13,16 @@ import duckdb
 import pyarrow as pa
 
 from shoal.engines.base import COUNT, Column, FileTarget, Recoding
+from shoal.engines.counting import counting
 from shoal.engines.duck import Session, explained
+from shoal.engines.opening import stage
 from shoal.engines.recoding import recoded
-from shoal.engines.staged import StagedFile, StagedTable
-from shoal.engines.writing import check_names_for, write
-from shoal.errors import BadData, BadOutput
+from shoal.engines.staged import StagedTable
+from shoal.engines.staged_folder import write_staged
+from shoal.errors import BadData
 
 if TYPE_CHECKING:
+    from shoal.engines.base import Generalization, Staged, Target
     from shoal.engines.relation import Relation
     from shoal.errors import UserError
 
@@ -51,29 +54,67 @@ class TableSource:
         """The columns, in order."""
         return self._relation.columns()
 
-    def count_by(self, columns: Sequence[str], missing: Sequence[str] = ()) -> pa.Table:
+    def count_by(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str] = (),
+        *,
+        generalized: Mapping[str, Generalization] | None = None,
+        complete: Sequence[str] = (),
+        at_most: int | None = None,
+    ) -> pa.Table:
         """Distinct combinations as text, null where missing, with counts; one GROUP BY."""
-        relation = self._relation
-        texts = [relation.present_text(relation.position(name), missing) for name in columns]
-        selected = "".join(f"{text} AS t{i}, " for i, text in enumerate(texts))
-        grouped = f" GROUP BY {', '.join(f't{i}' for i in range(len(texts)))}" if texts else ""
-        query = f"SELECT {selected}count(*) AS n FROM ({relation.query}) AS source{grouped}"
-        with self._explaining():
-            table = self._session.table(query)
-        types = [pa.string()] * len(texts) + [pa.int64()]
+        keys = ", ".join(f"g{i}" for i in range(len(columns)))
+        selected = f"{keys}, count(*)" if keys else "count(*)"
+        tail = f" GROUP BY {keys}" * bool(keys) + _limit(at_most)
+        counted = (self._session, self._relation, columns, missing, generalized, complete)
+        with counting(*counted) as records, self._explaining():
+            table = self._session.table(f"SELECT {selected} FROM ({records}) AS counted{tail}")
+        types = [pa.string()] * len(columns) + [pa.int64()]
         names = [*columns, count_name(columns)]
         return table.rename_columns(names).cast(pa.schema(zip(names, types, strict=True)))
 
-    def recode_into(
-        self, recoding: Recoding, target: FileTarget | None = None
-    ) -> StagedFile | StagedTable:
+    def count_distinct(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str] = (),
+        *,
+        generalized: Mapping[str, Generalization] | None = None,
+        complete: Sequence[str] = (),
+        at_most: int | None = None,
+    ) -> int:
+        """How many rows `count_by` would give; the query ends once there are more than asked."""
+        if not columns:
+            return 1
+        counted = (self._session, self._relation, columns, missing, generalized, complete)
+        with counting(*counted) as records, self._explaining():
+            distinct = f"SELECT DISTINCT * FROM ({records}) AS counted{_limit(at_most)}"
+            table = self._session.table(f"SELECT count(*) FROM ({distinct}) AS found")
+        return int(table.column(0)[0].as_py())
+
+    def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
         """Recode in one query, into a staged file or, without a target, into memory."""
-        with recoded(self._session, self._relation, recoding) as query:
+        if target is not None and not isinstance(target, FileTarget):
+            with self.recoded(recoding) as rows:
+                return stage(target, rows, self._session.resources)
+        first = () if target is None else target.partition_by
+        with recoded(self._session, self._relation, recoding, first) as query:
             if target is None:
                 with self._explaining():
-                    table = self._session.table(query)
-                return StagedTable(table.rename_columns(list(recoding.columns)))
-            return self._write(query, recoding.columns, target)
+                    table = self._session.table(query).rename_columns(list(recoding.columns))
+                return StagedTable(table, self._session.resources)
+            with self._explaining(f"the output {target.path}"):
+                return write_staged(target, self._session, query, recoding.columns)
+
+    @contextmanager
+    def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
+        """The recoded records as a stream, in order."""
+        with (
+            recoded(self._session, self._relation, recoding) as query,
+            self._explaining(),
+            self._session.stream(query, recoding.columns) as rows,
+        ):
+            yield rows
 
     def fingerprint(self) -> str | None:
         """SHA-256 of the bytes of all files, in the order of their paths; None for a frame."""
@@ -101,23 +142,6 @@ class TableSource:
     ) -> None:
         self.close()
 
-    def _write(self, query: str, names: tuple[str, ...], target: FileTarget) -> StagedFile:
-        try:
-            staged = StagedFile(target)
-        except OSError as error:
-            raise _not_written(target, error) from None
-        try:
-            check_names_for(staged.kind, names)
-            with self._explaining(f"the output {target.path}"):
-                write(self._session, query, names, staged.path, staged.kind, target.delimiter)
-        except OSError as error:
-            staged.discard()
-            raise _not_written(target, error) from None
-        except BaseException:
-            staged.discard()
-            raise
-        return staged
-
     @contextmanager
     def _explaining(self, written: str = "") -> Iterator[None]:
         """Turn DuckDB's errors into ours; the diagnosis comes first, since it knows the place.
@@ -133,17 +157,13 @@ class TableSource:
             raise general from None
 
 
+def _limit(at_most: int | None) -> str:
+    return "" if at_most is None else f" LIMIT {at_most + 1}"
+
+
 def count_name(columns: Sequence[str]) -> str:
     """COUNT, with underscores added until no data column has that name."""
     name = COUNT
     while name in columns:
         name += "_"
     return name
-
-
-def _not_written(target: FileTarget, error: OSError) -> BadOutput:
-    return BadOutput(
-        f"the output {target.path} cannot be written ({error.strerror})",
-        code="output-not-written",
-        hint="see that its folder exists, is writable and has space",
-    )

@@ -1,17 +1,22 @@
-"""A query written to a file by one COPY, the same bytes every time."""
+"""A query written to a file by one COPY, or by a writer; the same bytes every time."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
+from shoal import plugins
 from shoal.engines.duck import Session, identifier, literal
+from shoal.engines.writers import check_room, check_writer, fill, format_by_ending, writable
 from shoal.errors import BadOutput, quoted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from shoal.engines.base import FileTarget
 
 FORMATS = {
@@ -20,23 +25,83 @@ FORMATS = {
     ".txt": "csv",
     ".parquet": "parquet",
     ".json": "json",
-    ".jsonl": "lines",
-    ".ndjson": "lines",
+    ".jsonl": "json lines",
+    ".ndjson": "json lines",
 }
 
 
-def format_of(target: FileTarget) -> str:
-    """csv, parquet, json (one array) or lines (one JSON object a line)."""
-    by_ending = FORMATS.get(target.path.suffix.lower())
-    if target.format is None and by_ending is None:
+PACKED = {".gz": "gzip", ".zst": "zstd"}
+"""Endings of files that are packed, and how."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file is written: csv, parquet, json (one array) or json lines (one object a line).
+
+    Any other kind is the name of a writer, which gets the options.
+    """
+
+    kind: str
+    delimiter: str
+    packing: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ending(self) -> str:
+        """An ending by which the file can be read again."""
+        by_packing = {packing: ending for ending, packing in PACKED.items()}
+        by_kind = {kind: ending for ending, kind in reversed(FORMATS.items())}
+        return by_kind.get(self.kind, f".{self.kind}") + by_packing.get(self.packing, "")
+
+
+def layout_of(target: FileTarget) -> Layout:
+    """The layout that a target asks for; Parquet packs its own columns."""
+    packing = PACKED.get(target.path.suffix.lower(), "none")
+    kind = _format_of(target, target.path.with_suffix("") if packing != "none" else target.path)
+    if kind == "parquet" and packing != "none":
+        raise BadOutput(
+            f"{target.path} would be packed twice: Parquet files are packed already",
+            code="packed-parquet",
+            hint=f"leave out the ending {target.path.suffix}",
+        )
+    if kind not in FORMATS.values():
+        check_writer(kind, target.path, target.options)
+        if packing != "none":
+            raise BadOutput(
+                f"{target.path} would be packed, which only CSV and JSON can be",
+                code="packed-output",
+                hint=f"leave out the ending {target.path.suffix}",
+            )
+    elif target.options:
+        raise BadOutput(
+            f"{kind} takes no options, but the output {target.path} has {quoted(target.options)}",
+            code="unknown-option",
+            hint="leave them out",
+        )
+    return Layout(kind, target.delimiter, packing, target.options)
+
+
+def check_records(target: FileTarget, records: int) -> None:
+    """Refuse a release of at least so many records if its format cannot hold them."""
+    kind = layout_of(target).kind
+    if kind not in FORMATS.values():
+        check_room(kind, target.path, records)
+
+
+def _format_of(target: FileTarget, unpacked: Path) -> str:
+    ending = unpacked.suffix.lower()
+    by_ending = FORMATS.get(ending)
+    if target.format == "json" and by_ending == "json lines":
+        return "json lines"
+    kind = target.format or by_ending or format_by_ending(target.path, ending)
+    if kind is None:
+        known = [*FORMATS, *plugins.endings("writer")]
         raise BadOutput(
             f"the ending of {target.path} says no format that can be written",
             code="unknown-output-format",
-            hint=f"use one of {quoted(FORMATS)}, or say format: csv, parquet or json",
+            hint=f"use one of {quoted(known)}, or say format: {writable()}",
         )
-    if target.format == "json" and by_ending == "lines":
-        return "lines"
-    return target.format or str(by_ending)
+    return kind
 
 
 def check_names_for(kind: str, names: tuple[str, ...]) -> None:
@@ -53,20 +118,22 @@ def check_names_for(kind: str, names: tuple[str, ...]) -> None:
             )
 
 
-def write(
-    session: Session, query: str, names: tuple[str, ...], path: Path, kind: str, delimiter: str
-) -> None:
+def write(session: Session, query: str, names: tuple[str, ...], path: Path, layout: Layout) -> None:
     """Write the columns r0, r1, ... of a query, in its order, under their real names.
 
     The file is there already, private and empty, and is filled in place (USE_TMP_FILE false):
     DuckDB's own temporary file would be readable by others and stay behind when we are killed.
     """
-    if kind == "parquet":
+    if layout.kind == "parquet":
         _write_parquet(session, query, names, path)
-    elif kind == "csv":
-        _write_csv(session, query, names, path, delimiter)
+    elif layout.kind == "csv":
+        _write_csv(session, query, names, path, layout)
+    elif layout.kind in FORMATS.values():
+        _write_json(session, query, names, path, layout)
     else:
-        _write_json(session, query, names, path, kind)
+        texts = ", ".join(f"CAST(r{i} AS VARCHAR) AS r{i}" for i in range(len(names)))
+        with session.stream(f"SELECT {texts} FROM ({query})", names) as rows:
+            fill(layout.kind, rows, path, layout.options)
 
 
 def _write_parquet(session: Session, query: str, names: tuple[str, ...], path: Path) -> None:
@@ -78,7 +145,7 @@ def _write_parquet(session: Session, query: str, names: tuple[str, ...], path: P
 
 
 def _write_csv(
-    session: Session, query: str, names: tuple[str, ...], path: Path, delimiter: str
+    session: Session, query: str, names: tuple[str, ...], path: Path, layout: Layout
 ) -> None:
     """The header is the prefix, in our words: DuckDB's own would rename `a` beside `A`.
 
@@ -86,29 +153,38 @@ def _write_csv(
     table of one column has its missing values as `""`, since readers skip an empty line.
     """
     header = io.StringIO()
-    csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(names)
+    csv.writer(header, delimiter=layout.delimiter, lineterminator="\n").writerow(names)
     released = ", ".join(f"r{i}" for i in range(len(names)))
     if len(names) == 1:
         released = "coalesce(CAST(r0 AS VARCHAR), '') AS r0"
     written = session.copy(
         f"COPY (SELECT {released} FROM ({query})) TO {literal(str(path))}"
-        f" (FORMAT csv, HEADER false, DELIMITER {literal(delimiter)}, QUOTE '\"', ESCAPE '\"',"
-        f" NULLSTR '', PREFIX {literal(header.getvalue())}, SUFFIX '\n', USE_TMP_FILE false)"
+        f" (FORMAT csv, HEADER false, DELIMITER {literal(layout.delimiter)}, QUOTE '\"',"
+        f" ESCAPE '\"', NULLSTR '', PREFIX {literal(header.getvalue())}, SUFFIX '\n',"
+        f" COMPRESSION {layout.packing}, USE_TMP_FILE false)"
     )
     if not written:
-        path.write_text(header.getvalue(), encoding="utf-8", newline="\n")
+        _write_text(path, header.getvalue(), layout)
 
 
 def _write_json(
-    session: Session, query: str, names: tuple[str, ...], path: Path, kind: str
+    session: Session, query: str, names: tuple[str, ...], path: Path, layout: Layout
 ) -> None:
     """One object a line. JSON escapes line ends, so lines of JSON are CSV without any quoting."""
     pairs = ", ".join(f"{literal(name)}, r{i}" for i, name in enumerate(names))
-    frame = "PREFIX '[\n', SUFFIX '\n]\n', NEW_LINE ',\n'" if kind == "json" else "NEW_LINE '\n'"
+    is_array = layout.kind == "json"
+    frame = "PREFIX '[\n', SUFFIX '\n]\n', NEW_LINE ',\n'" if is_array else "NEW_LINE '\n'"
     written = session.copy(
         f"COPY (SELECT json_object({pairs}) FROM ({query})) TO {literal(str(path))}"
         f" (FORMAT csv, HEADER false, DELIMITER '\n', QUOTE '', ESCAPE '', {frame},"
-        " USE_TMP_FILE false)"
+        f" COMPRESSION {layout.packing}, USE_TMP_FILE false)"
     )
     if not written:
-        path.write_text("[]\n" if kind == "json" else "", encoding="utf-8", newline="\n")
+        _write_text(path, "[]\n" if is_array else "", layout)
+
+
+def _write_text(path: Path, text: str, layout: Layout) -> None:
+    """What DuckDB leaves out where there are no records."""
+    packing = None if layout.packing == "none" else layout.packing
+    with pa.output_stream(str(path), compression=packing) as file:
+        file.write(text.encode())

@@ -1,0 +1,100 @@
+"""`shoal clean`: remove what killed runs left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+
+EXAMPLES = """
+\b
+Examples:
+  shoal clean
+  shoal clean releases/ --dry-run
+  shoal clean patients.yaml
+
+A folder is looked through for staged outputs, the folder for temporary files for what was spilled
+there. A definition names its output, which may be a table of a database, and its spill folder. What
+belongs to a running process stays.
+"""
+
+
+def clean(
+    place: Annotated[Path, typer.Argument(help="A folder with outputs, or a definition.")] = Path(),
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")
+    ] = False,
+    every_host: Annotated[
+        bool,
+        typer.Option("--all", help="Remove files of other hosts too, though they may be in use."),
+    ] = False,
+) -> None:
+    """Remove staged and temporary files, folders and tables of runs that were killed."""
+    if place.is_dir():
+        told = [*_files([place], dry_run, every_host)]
+    else:
+        from shoal.definition.read import read
+
+        definition = read(place)
+        told = [*_files(_folders(definition), dry_run, every_host), *_tables(definition, dry_run)]
+    for line in told:
+        typer.echo(line)
+    if not told:
+        typer.echo("Nothing is left behind.")
+
+
+clean.__doc__ = f"{clean.__doc__}\n{EXAMPLES}"
+
+
+def _folders(definition: Definition) -> list[Path]:
+    """Where a run of the definition keeps files: beside its output, and in the spill folder."""
+    from shoal.definition.model import OutputFile, OutputSpark
+
+    output = definition.output
+    found = [definition.engine.spill_folder]
+    if isinstance(output, OutputFile):
+        found.append(output.path.resolve().parent)
+    if isinstance(output, OutputSpark) and "/" in output.spark:
+        found.append(Path(output.spark).parent)
+    return [folder for folder in found if folder is not None and folder.is_dir()]
+
+
+def _files(folders: list[Path], dry_run: bool, every_host: bool) -> Iterator[str]:
+    """Remove files and folders, and tell of each."""
+    import tempfile
+
+    from shoal.engines.leftovers import FOLDER, HIDDEN, left_in, remove
+    from shoal.engines.swap import restore, stepped_aside
+
+    for folder in folders:
+        for path in stepped_aside(folder):
+            if not dry_run:
+                restore(path)
+            yield f"{'would put back' if dry_run else 'put back'} {path}"
+    for folder in dict.fromkeys([*folders, Path(tempfile.gettempdir())]):
+        for beginning in (HIDDEN, FOLDER):
+            for path in left_in(folder, beginning, every_host=every_host):
+                if dry_run:
+                    yield f"would remove {path}"
+                else:
+                    yield f"removed {path}" if remove(path) else f"cannot remove {path}"
+
+
+def _tables(definition: Definition, dry_run: bool) -> Iterator[str]:
+    """Drop staged tables of the database that the output is in, and tell of each."""
+    from shoal.definition.model import OutputTable
+    from shoal.engines.base import without_password
+
+    if isinstance(definition.output, OutputTable):
+        from shoal.engines.database.leftovers import leftover_tables, remove_leftovers
+
+        url = definition.output.url
+        found = leftover_tables(url) if dry_run else remove_leftovers(url)
+        for name in found:
+            said = "would remove" if dry_run else "removed"
+            yield f"{said} the table {name} of {without_password(url)}"

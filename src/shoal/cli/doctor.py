@@ -1,0 +1,149 @@
+"""`shoal doctor`: which engines can be used here, and what installs the others?"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+EXAMPLES = """
+\b
+Examples:
+  shoal doctor
+  shoal doctor --json
+  shoal doctor --strict
+
+What is not found is needed only by those who use it. Exit code 0; with --strict 1 when something is
+not found.
+"""
+
+PYTHON = (
+    ("files and frames", "duckdb", "shoal"),
+    ("files and frames", "pyarrow", "shoal"),
+    ("compiled search", "numba", "shoal"),
+    ("databases", "SQLAlchemy", "shoal[databases]"),
+    ("PostgreSQL", "psycopg", "shoal[databases]"),
+    ("MySQL and MariaDB", "PyMySQL", "shoal[databases]"),
+    ("Oracle", "oracledb", "oracledb"),
+    ("SQL Server", "pyodbc", "pyodbc"),
+    ("Excel files", "openpyxl", "shoal[excel]"),
+    ("Spark", "pyspark", "shoal[spark]"),
+    ("web", "nicegui", "shoal[web]"),
+    ("pandas frames", "pandas", "pandas"),
+    ("polars frames", "polars", "polars"),
+)
+"""What each distribution is for, and what to install to get it."""
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that a part of Shoal needs: the version that was found, or how to get it."""
+
+    purpose: str
+    name: str
+    version: str | None
+    remedy: str
+
+
+def doctor(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what was found as JSON on standard output.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 when something is not found.")
+    ] = False,
+) -> None:
+    """Say which engines, drivers, Java and browser are found, and what installs the others."""
+    parts = [_python(), *_distributions(), _sqlite(), _java(), _browser(), _memory()]
+    if as_json:
+        _print_json(parts)
+    else:
+        _print_table(parts)
+    if strict and any(part.version is None for part in parts):
+        raise typer.Exit(1)
+
+
+doctor.__doc__ = f"{doctor.__doc__}\n{EXAMPLES}"
+
+
+def _python() -> Part:
+    import platform
+
+    return Part("everything", "Python", platform.python_version(), "")
+
+
+def _distributions() -> Iterator[Part]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    for purpose, name, install in PYTHON:
+        found = None
+        with contextlib.suppress(PackageNotFoundError):
+            found = version(name)
+        quoted = f"'{install}'" if "[" in install else install
+        yield Part(purpose, name, found, f"pip install {quoted}")
+
+
+def _sqlite() -> Part:
+    import sqlite3
+
+    return Part("SQLite", "SQLite", sqlite3.sqlite_version, "")
+
+
+def _java() -> Part:
+    from shoal.engines.spark.java import find_java
+    from shoal.errors import MissingExtra
+
+    found = None
+    with contextlib.suppress(MissingExtra):
+        java = find_java()
+        found = f"{java.version} ({java.origin})"
+    return Part("Spark", "Java", found, "pip install 'shoal[spark-java]'")
+
+
+def _browser() -> Part:
+    import shutil
+    import subprocess
+
+    remedy = "install Chromium, such as with: apt-get install chromium"
+    for name in BROWSERS:
+        if (program := shutil.which(name)) is not None:
+            said = subprocess.run(  # noqa: S603 the program that PATH names
+                [program, "--version"], capture_output=True, text=True, timeout=20, check=False
+            )
+            return Part("web", "browser", said.stdout.strip() or program, remedy)
+    return Part("web", "browser", None, remedy)
+
+
+def _memory() -> Part:
+    from shoal.engines.machine import half_of_memory
+
+    half = half_of_memory()
+    told = None if half is None else f"{half / 2**30:.1f} GiB"
+    return Part("files and frames", "memory limit", told, "state it: engine: {memory limit: 8 GB}")
+
+
+def _print_json(parts: list[Part]) -> None:
+    import dataclasses
+    import json
+
+    typer.echo(json.dumps([dataclasses.asdict(part) for part in parts], indent=2))
+
+
+def _print_table(parts: list[Part]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("for", "needs", "found"):
+        table.add_column(name, no_wrap=name != "found")
+    for part in parts:
+        missing = Text(f"not found; {part.remedy}", style="yellow")
+        found = missing if part.version is None else Text(part.version)
+        table.add_row(Text(part.purpose), Text(part.name), found)
+    Console(highlight=False).print(table)

@@ -1,0 +1,72 @@
+"""Counting as one SELECT: values or their labels, of all records or of the complete ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from shoal.engines.recoding import label_of, label_table
+
+if TYPE_CHECKING:
+    from shoal.engines.base import Generalization
+    from shoal.engines.duck import Session
+    from shoal.engines.relation import Relation
+
+
+@contextmanager
+def counting(
+    session: Session,
+    relation: Relation,
+    columns: Sequence[str],
+    missing: Sequence[str],
+    generalized: Mapping[str, Generalization] | None = None,
+    complete: Sequence[str] = (),
+) -> Iterator[str]:
+    """A query for the columns as g0, g1, ..., a row for each record that is counted.
+
+    The label tables that the query reads are registered while the context lasts.
+    """
+    given = generalized or {}
+    tables = {
+        _labels(i): label_table(given[name])
+        for i, name in enumerate(columns)
+        if name in given and given[name].values
+    }
+    for name, table in tables.items():
+        session.register(name, table)
+    try:
+        yield _query(relation, columns, missing, given, complete)
+    finally:
+        for name in tables:
+            session.unregister(name)
+
+
+def _labels(number: int) -> str:
+    return f"shoal_counted_{number}"
+
+
+def _query(
+    relation: Relation,
+    columns: Sequence[str],
+    missing: Sequence[str],
+    generalized: Mapping[str, Generalization],
+    complete: Sequence[str],
+) -> str:
+    """First the texts that are there, null where missing, then their labels."""
+    texts = [relation.present_text(relation.position(name), missing) for name in columns]
+    present = [
+        f"({relation.present_text(relation.position(name), missing)}) IS NOT NULL"
+        for name in complete
+    ]
+    selected = ", ".join(f"{text} AS t{i}" for i, text in enumerate(texts)) or "1"
+    where = f" WHERE {' AND '.join(present)}" if present else ""
+    joins, labels = "", []
+    for i, name in enumerate(columns):
+        join, label = label_of(f"t{i}", _labels(i), generalized.get(name))
+        joins += join
+        labels.append(f"{label} AS g{i}")
+    return f"""
+        WITH records AS (SELECT {selected} FROM ({relation.query}) AS source{where})
+        SELECT {", ".join(labels) or "1"} FROM records{joins}
+    """

@@ -1,0 +1,262 @@
+"""Workbooks of Excel (.xlsx): read row by row with openpyxl, written cell by cell as text.
+
+A release is written by hand: every cell is a text, so none is ever taken for a formula, nothing
+tells who made the file and when, and the same records give the same bytes.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.engines.readers import BATCH
+from shoal.errors import BadData, BadOutput, MissingExtra, did_you_mean, quoted
+
+MOST_ROWS = 1_048_576
+MOST_COLUMNS = 16_384
+LONGEST = 32_767
+"""What a sheet can hold: rows, columns, and characters in a cell."""
+SHEET = "release"
+
+_NOT_IN_SHEETS = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
+_ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+class ExcelReader:
+    """Workbooks of Excel: the first sheet or the one named, its first row the header."""
+
+    endings = (".xlsx",)
+    takes = ("sheet",)
+
+    def check(self) -> None:
+        """Refuse to begin where openpyxl is not installed."""
+        if find_spec("openpyxl") is None:
+            raise MissingExtra(
+                "Excel files need openpyxl, which is not installed",
+                code="missing-driver",
+                hint="install it: pip install 'shoal[excel]'",
+            )
+
+    def read(self, path: Path, options: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
+        """The rows under the header, without those that have nothing in any cell."""
+        self.check()
+        import openpyxl
+
+        with path.open("rb") as file:
+            try:
+                book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            except Exception:
+                raise _unreadable(path) from None
+            try:
+                yield from _batches(_rows(book, path, options.get("sheet")), path)
+            finally:
+                book.close()
+
+
+def _rows(book: Any, path: Path, sheet: str | None) -> Iterator[Sequence[Any]]:
+    names = [each.title for each in book.worksheets]
+    if not names or sheet not in (None, *names):
+        raise BadData(
+            f"no sheet {sheet!r} in {path}{did_you_mean(sheet or '', names)}",
+            code="no-sheet",
+            hint=f"its sheets are {quoted(names)}",
+        )
+    found = book.worksheets[0] if sheet is None else book[sheet]
+    found.reset_dimensions()
+    try:
+        yield from found.iter_rows()
+    except BadData:
+        raise
+    except Exception:
+        raise _unreadable(path) from None
+
+
+def _batches(rows: Iterator[Sequence[Any]], path: Path) -> Iterator[pa.RecordBatch]:
+    names = _header(next(rows, ()), path)
+    schema = pa.schema([(name, pa.string()) for name in names])
+    batch: list[list[str | None]] = []
+    for row in chain(rows, [None]):
+        if row is None or len(batch) == BATCH:
+            columns = list(zip(*batch, strict=True)) or [()] * len(names)
+            arrays = [pa.array(column, pa.string()) for column in columns]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+            batch = []
+        if row is not None and any(cell.value is not None for cell in row):
+            batch.append(_record(row, len(names), path))
+
+
+def _header(row: Sequence[Any], path: Path) -> list[str]:
+    names = [_text(cell, path) or "" for cell in row]
+    while names and not names[-1]:
+        names.pop()
+    return names
+
+
+def _record(row: Sequence[Any], width: int, path: Path) -> list[str | None]:
+    values = [_text(cell, path) for cell in row]
+    for cell, value in zip(row[width:], values[width:], strict=True):
+        if value:
+            raise BadData(
+                f"the cell {cell.coordinate} of {path} has a value, but its column has no name",
+                code="unnamed-column",
+                hint="name the column in the first row, or empty it",
+            )
+    return [*values[:width], *[None] * (width - len(values))]
+
+
+def _text(cell: Any, path: Path) -> str | None:
+    """A value as text, as DuckDB writes those of its type; whole numbers without a fraction."""
+    value = cell.value
+    if value is None or cell.data_type == "e":
+        _refuse_error(cell, path)
+        return None
+    if isinstance(value, str):
+        return _ESCAPE.sub(_character, value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime.datetime):
+        is_day = value.time() == datetime.time()
+        return str(value.date() if is_day else value)
+    return str(value)
+
+
+def _refuse_error(cell: Any, path: Path) -> None:
+    """#N/A says that there is no value; the other errors say that a formula is wrong."""
+    if cell.value not in (None, "#N/A"):
+        raise BadData(
+            f"the cell {cell.coordinate} of {path} has the error {cell.value}",
+            code="error-cell",
+            hint="mend its formula, or empty the cell",
+        )
+
+
+def _character(escape: re.Match[str]) -> str:
+    """The character behind `_xHHHH_`, by which sheets hold what XML cannot."""
+    code = int(escape[1], 16)
+    return escape[0] if 0xD800 <= code < 0xE000 else chr(code)
+
+
+def _unreadable(path: Path) -> BadData:
+    return BadData(
+        f"{path} is not a workbook that can be read",
+        code="unreadable-data",
+        hint="see that the file is whole; an .xls file must be saved as .xlsx",
+    )
+
+
+class ExcelWriter:
+    """Workbooks of Excel: one sheet, every cell a text and never a formula."""
+
+    endings = (".xlsx",)
+    takes = ("sheet",)
+    most = MOST_ROWS - 1
+
+    def write(self, batches: pa.RecordBatchReader, path: Path, options: Mapping[str, str]) -> None:
+        """Row by row into the archive, whose parts all have the same date."""
+        sheet = _checked_sheet(options.get("sheet", SHEET))
+        names = batches.schema.names
+        if len(names) > MOST_COLUMNS:
+            raise _beyond(f"{len(names):,} columns, but a sheet has {MOST_COLUMNS:,}")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, text in _PARTS.items():
+                archive.writestr(_part(name), text.format(sheet=sheet))
+            with archive.open(_part("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as part:
+                part.write(_SHEET_BEGIN.encode())
+                part.write(_row(names, names).encode())
+                rows = 1
+                for batch in batches:
+                    rows += batch.num_rows
+                    if rows > MOST_ROWS:
+                        raise _beyond(f"more than {MOST_ROWS - 1:,} records")
+                    lines = (_row(values, names) for values in _records(batch))
+                    part.write("".join(lines).encode())
+                part.write(_SHEET_END.encode())
+
+
+def _records(batch: pa.RecordBatch) -> Iterator[tuple[str | None, ...]]:
+    return zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _row(values: Sequence[str | None], names: Sequence[str]) -> str:
+    """A row of cells; a record without any value has an empty text, so that it is still a row."""
+    cells = "".join(
+        "<c/>" if value is None else f'<c t="inlineStr"><is>{_cell(value, name)}</is></c>'
+        for value, name in zip(values, names, strict=True)
+    )
+    if all(value is None for value in values):
+        cells = '<c t="inlineStr"><is><t></t></is></c>'
+    return f"<row>{cells}</row>\n"
+
+
+def _cell(value: str, name: str) -> str:
+    if len(value) > LONGEST:
+        raise _beyond(f"a value of {len(value):,} characters in {name!r}")
+    text = re.sub("_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", value)
+    text = _NOT_IN_SHEETS.sub(lambda found: f"_x{ord(found[0]):04X}_", text).replace(
+        "\r", "_x000D_"
+    )
+    return f'<t xml:space="preserve">{text.translate(_ESCAPED)}</t>'
+
+
+def _checked_sheet(name: str) -> str:
+    if (
+        not 0 < len(name) <= 31
+        or re.search(r"[\[\]:*?/\\{}<>&\"']", name)
+        or not name.isprintable()
+    ):
+        raise BadOutput(
+            f"{name!r} is no name of a sheet",
+            code="unknown-option",
+            hint="give at most 31 letters, digits and blanks",
+        )
+    return name
+
+
+def _beyond(what: str) -> BadOutput:
+    return BadOutput(
+        f"the release has {what}, which a sheet of Excel cannot hold",
+        code="too-many-records",
+        hint="write CSV or Parquet",
+    )
+
+
+def _part(name: str) -> zipfile.ZipInfo:
+    found = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    found.compress_type = zipfile.ZIP_DEFLATED
+    return found
+
+
+_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_PARTS = {
+    "[Content_Types].xml": f'{_HEAD}<Types xmlns="{_PACKAGE}/content-types">'
+    '<Default Extension="rels"'
+    ' ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
+    f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/>'
+    "</Types>",
+    "_rels/.rels": f'{_HEAD}<Relationships xmlns="{_PACKAGE}/relationships">'
+    f'<Relationship Id="rId1" Type="{_DOCUMENT}/officeDocument" Target="xl/workbook.xml"/>'
+    "</Relationships>",
+    "xl/workbook.xml": f'{_HEAD}<workbook xmlns="{_MAIN}" xmlns:r="{_DOCUMENT}">'
+    '<sheets><sheet name="{sheet}" sheetId="1" r:id="rId1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": f'{_HEAD}<Relationships xmlns="{_PACKAGE}/relationships">'
+    f'<Relationship Id="rId1" Type="{_DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/>'
+    "</Relationships>",
+}
+_SHEET_BEGIN = f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>\n'
+_SHEET_END = "</sheetData></worksheet>\n"

@@ -1,0 +1,102 @@
+"""Any place opened as a source, any place checked and staged as a target: the engines by kind.
+
+Only the engine that is asked for is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from shoal.engines.base import (
+    DatabaseOptions,
+    DatabaseTarget,
+    FileOptions,
+    FileTarget,
+    Resources,
+    UnitedOptions,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shoal.engines.base import Source, SourceOptions, Staged, Target
+
+
+def open_source(
+    options: SourceOptions,
+    expect: Collection[str] = (),
+    *,
+    resources: Resources = Resources(),  # noqa: B008 frozen
+    spark: Any = None,
+) -> Source:
+    """Open what the options name.
+
+    `expect` are column names the caller hopes for; they help to tell a header from a record.
+    `spark` is a session to use, in place of one that is made.
+    """
+    if isinstance(options, FileOptions):
+        from shoal.engines.files import open_files
+
+        return open_files(options, expect, resources=resources)
+    if isinstance(options, DatabaseOptions):
+        from shoal.engines.database import open_table
+
+        return open_table(options)
+    if isinstance(options, UnitedOptions):
+        from shoal.engines.united import open_united
+
+        return open_united(options, expect, resources=resources, spark=spark)
+    from shoal.engines.spark import open_spark
+
+    return open_spark(options, spark)
+
+
+def records_by_source(source: Source, records: int) -> dict[str, int]:
+    """How many of the records come from where: from the members of a united table, else all."""
+    from shoal.engines.united import UnitedSource
+
+    return (
+        source.records_by_member() if isinstance(source, UnitedSource) else {source.name: records}
+    )
+
+
+def check_records(target: Target, records: int) -> None:
+    """Refuse a release of at least so many records that its place could not hold."""
+    if isinstance(target, FileTarget):
+        from shoal.engines.writing import check_records
+
+        check_records(target, records)
+
+
+def check_target(target: Target, *, spark: Any = None) -> None:
+    """Refuse, before any long work, a target that could not be written in the end."""
+    if isinstance(target, FileTarget):
+        from shoal.engines.staged import check_file
+
+        check_file(target)
+    elif isinstance(target, DatabaseTarget):
+        from shoal.engines.database import check_table
+
+        check_table(target)
+    else:
+        from shoal.engines.spark import check_spark
+
+        check_spark(target, spark)
+
+
+def stage(
+    target: Target, rows: pa.RecordBatchReader, resources: Resources, *, spark: Any = None
+) -> Staged:
+    """Write a stream of records, in its order, where nobody sees it yet."""
+    if isinstance(target, FileTarget):
+        from shoal.engines.stream import stage_file
+
+        return stage_file(target, rows, resources)
+    if isinstance(target, DatabaseTarget):
+        from shoal.engines.database import stage_rows
+
+        return stage_rows(target, rows)
+    from shoal.engines.spark import stage_rows as stage_spark_rows
+
+    return stage_spark_rows(target, rows, spark)

@@ -1,0 +1,313 @@
+"""Several tables as one: each is counted and recoded where it is, and only releases are merged.
+
+Raw records never leave a member. What is counted is summed up, and what is recoded, which may be
+released, comes as one stream in one order, so that nothing tells which member a record came from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+
+from shoal.engines.base import Column, Generalization, Member, Recoding, Resources, UnitedOptions
+from shoal.engines.duck import Session, explained
+from shoal.engines.machine import half_of_memory
+from shoal.engines.opening import open_source, stage
+from shoal.engines.recoding import in_order
+from shoal.engines.relation import check_names
+from shoal.engines.staged import StagedTable
+from shoal.engines.table import count_name
+from shoal.errors import BadData, did_you_mean, quoted
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from shoal.engines.base import Source, Staged, Target
+
+
+def open_united(
+    options: UnitedOptions,
+    expect: Collection[str] = (),
+    *,
+    resources: Resources = Resources(),  # noqa: B008 frozen
+    spark: Any = None,
+) -> UnitedSource:
+    """Open every member; each has the same columns then, or an error names the one that has not."""
+    shared = _shared(resources, len(options.members))
+    with ExitStack() as opened:
+        tables = []
+        for member in options.members:
+            names = {new: old for old, new in member.rename.items()}
+            hoped = {names.get(name, name) for name in expect}
+            source = open_source(member.options, hoped, resources=shared, spark=spark)
+            opened.callback(source.close)
+            tables.append(Table.of(source, member))
+        for table in tables[1:]:
+            _check_alike(tables[0], table)
+        opened.pop_all()
+    return UnitedSource(tables, shared, spark)
+
+
+def _shared(resources: Resources, members: int) -> Resources:
+    """What each may use: all of them, and what merges them, are at work at the same time."""
+    memory = resources.memory_limit or half_of_memory()
+    if memory is None or members == 1:
+        return resources
+    return replace(resources, memory_limit=max(memory // (members + 1), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A member: its source, and the source's name for each column of the united table."""
+
+    source: Source
+    inside: Mapping[str, str]
+    is_text: Mapping[str, bool] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: Source, member: Member) -> Table:
+        """The member with the columns and the names that are told."""
+        found = {column.name: column.is_text for column in source.columns()}
+        for name in (*member.columns, *member.rename):
+            if name not in found:
+                raise BadData(
+                    f"no column {name!r} in {source.name}{did_you_mean(name, found)}",
+                    code="unknown-column",
+                    hint=f"its columns are {quoted(found)}",
+                )
+        taken = member.columns or tuple(found)
+        names = [member.rename.get(name, name) for name in taken]
+        check_names(names, source.name)
+        inside = dict(zip(names, taken, strict=True))
+        return cls(source, inside, {name: found[inside[name]] for name in names})
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages."""
+        return self.source.name
+
+    def own(self, names: Sequence[str]) -> list[str]:
+        """The source's names of columns; an error that lists the columns for one it has not."""
+        for name in names:
+            if name not in self.inside:
+                raise BadData(
+                    f"no column {name!r} in {self.name}{did_you_mean(name, self.inside)}",
+                    code="unknown-column",
+                    hint=f"its columns are {quoted(self.inside)}",
+                )
+        return [self.inside[name] for name in names]
+
+    def generalized(self, given: Mapping[str, Generalization] | None) -> dict[str, Generalization]:
+        """The generalizations by the source's names; those of other columns say nothing."""
+        return {self.inside[n]: each for n, each in (given or {}).items() if n in self.inside}
+
+    def recoded(self, recoding: Recoding) -> AbstractContextManager[pa.RecordBatchReader]:
+        """The source's stream of a recoding that is told in the names of the united table."""
+        own = replace(
+            recoding,
+            columns=tuple(self.own(recoding.columns)),
+            generalized=self.generalized(recoding.generalized),
+            classes=recoding.classes.select(list(recoding.generalized)).rename_columns(
+                self.own(list(recoding.generalized))
+            ),
+            blanked=tuple(self.own(recoding.blanked)),
+        )
+        return self.source.recoded(own)
+
+
+def _check_alike(first: Table, other: Table) -> None:
+    missing = [name for name in first.inside if name not in other.inside]
+    extra = [name for name in other.inside if name not in first.inside]
+    faults = [f"lacks {quoted(missing)}"] if missing else []
+    faults += [f"adds {quoted(extra)}"] if extra else []
+    if faults:
+        raise BadData(
+            f"{other.name} has other columns than {first.name}: it {' and '.join(faults)}",
+            code="different-columns",
+            hint="sources need the same columns: give some other names by `rename`, or leave"
+            " some out by naming the others as `columns`",
+        )
+
+
+class UnitedSource:
+    """The records of all members, under the names of the united table."""
+
+    def __init__(self, tables: Sequence[Table], resources: Resources, spark: Any = None) -> None:
+        self._tables = tuple(tables)
+        self._resources = resources
+        self._spark = spark
+        self._records: tuple[int, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages."""
+        return " and ".join(table.name for table in self._tables)
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, in the order of the first member."""
+        return tuple(
+            Column(name, all(table.is_text[name] for table in self._tables))
+            for name in self._tables[0].inside
+        )
+
+    def count_by(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str] = (),
+        *,
+        generalized: Mapping[str, Generalization] | None = None,
+        complete: Sequence[str] = (),
+        at_most: int | None = None,
+    ) -> pa.Table:
+        """The members' counts, summed up.
+
+        With `at_most`, a member with more combinations than that gives one more than that, and so
+        does the whole.
+        """
+        counted = [
+            table.source.count_by(
+                table.own(columns),
+                missing,
+                generalized=table.generalized(generalized),
+                complete=table.own(complete),
+                at_most=at_most,
+            )
+            for table in self._tables
+        ]
+        if not complete and all(at_most is None or c.num_rows <= at_most for c in counted):
+            self._records = tuple(sum(c.column(c.num_columns - 1).to_pylist()) for c in counted)
+        keys = [f"k{i}" for i in range(len(columns))]
+        together = pa.concat_tables(each.rename_columns([*keys, "n"]) for each in counted)
+        summed = together.group_by(keys).aggregate([("n", "sum")]).select([*keys, "n_sum"])
+        found = summed.rename_columns([*columns, count_name(columns)])
+        return found if at_most is None else found.slice(0, at_most + 1)
+
+    def count_distinct(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str] = (),
+        *,
+        generalized: Mapping[str, Generalization] | None = None,
+        complete: Sequence[str] = (),
+        at_most: int | None = None,
+    ) -> int:
+        """How many rows `count_by` would give."""
+        if len(self._tables) == 1:
+            table = self._tables[0]
+            return table.source.count_distinct(
+                table.own(columns),
+                missing,
+                generalized=table.generalized(generalized),
+                complete=table.own(complete),
+                at_most=at_most,
+            )
+        how: dict[str, Any] = {"generalized": generalized, "complete": complete}
+        return int(self.count_by(columns, missing, **how, at_most=at_most).num_rows)
+
+    def records_by_member(self) -> dict[str, int]:
+        """How many records each member has; those of one name are told together."""
+        if self._records is None:
+            self.count_by([])
+        found: dict[str, int] = {}
+        for table, records in zip(self._tables, self._records or (), strict=True):
+            found[table.name] = found.get(table.name, 0) + records
+        return found
+
+    def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
+        """The merged stream, staged in memory or wherever the target is."""
+        with self.recoded(recoding) as rows:
+            if target is None:
+                return StagedTable(rows.read_all(), self._resources)
+            return stage(target, rows, self._resources, spark=self._spark)
+
+    @contextmanager
+    def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
+        """The recoded records of all members as one stream, in one order."""
+        names = list(recoding.columns)
+        with ExitStack() as streams:
+            readers = [
+                (table, streams.enter_context(table.recoded(recoding))) for table in self._tables
+            ]
+            if len(readers) == 1:
+                yield _renamed(readers[0][1], names)
+                return
+            session = Session(self._resources)
+            streams.callback(session.close)
+            failures: list[BaseException] = []
+            with _explaining(failures):
+                query = _merged(session, readers, names, failures)
+                with session.stream(query, names) as rows:
+                    yield rows
+
+    def fingerprint(self) -> str | None:
+        """Of a single member its own; of several the SHA-256 of theirs, where all have one."""
+        found = [table.source.fingerprint() for table in self._tables]
+        if None in found or len(found) == 1:
+            return found[0] if len(found) == 1 else None
+        return hashlib.sha256("".join(map(str, found)).encode()).hexdigest()
+
+    def close(self) -> None:
+        """Give back what the members hold."""
+        with ExitStack() as all_of_them:
+            for table in self._tables:
+                all_of_them.callback(table.source.close)
+
+
+def _merged(
+    session: Session,
+    readers: Sequence[tuple[Table, pa.RecordBatchReader]],
+    names: Sequence[str],
+    failures: list[BaseException],
+) -> str:
+    """A query for all streams in order; a column that is not of one type is text.
+
+    Before they are merged, the streams of the members have the columns r0, r1, ...
+    """
+    places = [f"r{i}" for i in range(len(names))]
+    kinds = [{reader.schema.types[i] for _, reader in readers} for i in range(len(names))]
+    selected = ", ".join(
+        place if len(kind) == 1 else f"CAST({place} AS VARCHAR) AS {place}"
+        for place, kind in zip(places, kinds, strict=True)
+    )
+    queries = []
+    for number, (table, reader) in enumerate(readers):
+        batches = _watched(_renamed(reader, places), table.name, failures)
+        schema = reader.schema.empty_table().rename_columns(places).schema
+        session.register(f"shoal_member_{number}", type(reader).from_batches(schema, batches))
+        queries.append(f"SELECT {selected} FROM shoal_member_{number}")
+    return f"SELECT * FROM ({' UNION ALL '.join(queries)}) {in_order(names)}"
+
+
+def _watched(
+    reader: pa.RecordBatchReader, name: str, failures: list[BaseException]
+) -> Iterator[pa.RecordBatch]:
+    """The batches; what goes wrong is kept, in our words, since DuckDB would say it in others."""
+    try:
+        yield from reader
+    except duckdb.Error as error:
+        failures.append(explained(error, name))
+        raise
+    except BaseException as error:
+        failures.append(error)
+        raise
+
+
+@contextmanager
+def _explaining(failures: list[BaseException]) -> Iterator[None]:
+    """Raise what went wrong in a member, in place of what DuckDB makes of it."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise (failures[0] if failures else explained(error, "the release")) from None
+
+
+def _renamed(reader: pa.RecordBatchReader, names: Sequence[str]) -> pa.RecordBatchReader:
+    schema = reader.schema.empty_table().rename_columns(list(names)).schema
+    batches = (batch.rename_columns(list(names)) for batch in reader)
+    return type(reader).from_batches(schema, batches)

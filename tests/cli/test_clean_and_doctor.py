@@ -1,0 +1,112 @@
+"""`shoal clean` removes what the dead left, `shoal doctor` says what is here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import servers
+from shoal.cli import doctor
+from shoal.cli.app import app
+from shoal.engines.leftovers import FOLDER, HIDDEN, owned
+
+
+def run(*arguments: str | Path) -> str:
+    done = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.fixture
+def dead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """How names of a process of this host begin that has ended; temporary files lie apart."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return owned("").replace(str(os.getpid()), str(process.pid), 1)
+
+
+def leave(folder: Path, dead: str) -> None:
+    """A staged file, a staged folder and a spilled one of the dead, one file of the living."""
+    (folder / f"{HIDDEN}{dead}a.csv").touch()
+    (folder / f"{HIDDEN}{dead}b").mkdir()
+    (folder / f"{HIDDEN}{dead}b" / "part-00000.parquet").touch()
+    (folder / "tmp" / f"{FOLDER}{dead}c").mkdir()
+    (folder / f"{HIDDEN}{owned('')}d.csv").touch()
+    (folder / f"{HIDDEN}{dead.split('-')[0]}-00000000-e.csv").touch()
+    (folder / "out.csv").touch()
+
+
+def names(folder: Path) -> list[str]:
+    """The ends of all names, here and among the temporary files."""
+    return sorted(path.name[-5:] for path in (*folder.iterdir(), *(folder / "tmp").iterdir()))
+
+
+def test_the_dead_are_cleaned_and_the_living_spared(tmp_path: Path, dead: str) -> None:
+    leave(tmp_path, dead)
+    before = names(tmp_path)
+    assert run("clean", tmp_path, "--dry-run").count("would remove") == 3
+    assert names(tmp_path) == before
+    assert run("clean", tmp_path).count("removed") == 3
+    assert names(tmp_path) == ["d.csv", "e.csv", "t.csv", "tmp"]
+    assert run("clean", tmp_path) == "Nothing is left behind.\n"
+    assert "00000000" in run("clean", tmp_path, "--all")
+    assert (tmp_path / "out.csv").exists()
+
+
+def test_a_definition_says_where_to_look(tmp_path: Path, dead: str) -> None:
+    for folder in ("data", "spill"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "data" / f"{HIDDEN}{dead}a.csv").touch()
+    (tmp_path / "spill" / f"{FOLDER}{dead}b").mkdir()
+    (tmp_path / "data" / ".old.shoal-before").mkdir()
+    (tmp_path / "it.yaml").write_text(
+        "source: in.csv\noutput: data/out.csv\nk: 2\nengine: {spill folder: spill}\n"
+        "attributes: {a: quasi-identifier}\n"
+    )
+    said = run("clean", tmp_path / "it.yaml")
+    assert said.count("removed") == 2
+    assert "put back" in said
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["old"]
+    assert list((tmp_path / "spill").iterdir()) == []
+
+
+def test_staged_tables_are_cleaned_too(tmp_path: Path, dead: str, sqlite_url: str) -> None:
+    left = f"shoal_staged_{dead}0a1b".replace("-", "_")
+    living = f"{owned('shoal_staged_')}0a1b".replace("-", "_")
+    for name in (left, living):
+        servers.run_sql(sqlite_url, f"CREATE TABLE {name} (a TEXT)")
+    (tmp_path / "it.yaml").write_text(
+        f"source: in.csv\noutput: {{url: '{sqlite_url}', table: out}}\nk: 2\n"
+        "attributes: {a: quasi-identifier}\n"
+    )
+    assert left in run("clean", tmp_path / "it.yaml", "--dry-run")
+    assert left in run("clean", tmp_path / "it.yaml")
+    tables = servers.run_sql(sqlite_url, "SELECT name FROM sqlite_master WHERE name LIKE 'shoal%'")
+    assert tables == [(living,)]
+    servers.run_sql(sqlite_url, f"DROP TABLE {living}")
+
+
+def test_the_doctor_names_versions_and_what_installs_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor, "PYTHON", (*doctor.PYTHON, ("nothing", "no-such-thing", "x[y]")))
+    found = {part["name"]: part for part in json.loads(run("doctor", "--json"))}
+    assert found["duckdb"]["version"].startswith("2.")
+    assert found["Java"]["version"] is not None
+    assert found["no-such-thing"] == {
+        "purpose": "nothing",
+        "name": "no-such-thing",
+        "version": None,
+        "remedy": "pip install 'x[y]'",
+    }
+    assert "not found; pip install 'x[y]'" in run("doctor").replace("\n", " ")
+    assert CliRunner().invoke(app, ["doctor", "--strict"]).exit_code == 1

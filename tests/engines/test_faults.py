@@ -1,0 +1,136 @@
+"""A full disk and a killed run: the old output stays or the new one is whole, nothing is stray."""
+
+from __future__ import annotations
+
+import random
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from adapters import rows_of
+from commands import leftovers, shoal, start
+from shoal.engines.base import DatabaseOptions, FileOptions
+from shoal.engines.database import leftover_tables, open_table
+from shoal.engines.files import open_files
+
+DEFINITION = """
+source: in.parquet
+output: {output}
+k: 2
+suppression: 10%
+search: {{strategy: exhaustive}}
+attributes:
+  year: {{role: quasi-identifier, hierarchy: suppress}}
+  code: keep
+"""
+
+RUN = """
+import shoal, sys
+from shoal.errors import ShoalError
+try:
+    shoal.run("it.yaml")
+except ShoalError as error:
+    sys.exit(error.code)
+"""
+
+OUTPUTS = {
+    "file": "out.csv",
+    "packed": "out.csv.gz",
+    "parquet": "out.parquet",
+    "folder": "{path: out, format: parquet, partition by: [year]}",
+}
+
+
+def write(folder: Path, output: str, records: int) -> None:
+    table = pa.table(
+        {
+            "year": [str(2000 + i % 20) for i in range(records)],
+            "code": [f"{random.Random(i).random():.17f}" for i in range(records)],
+        }
+    )
+    pq.write_table(table, folder / "in.parquet")
+    (folder / "it.yaml").write_text(DEFINITION.format(output=output))
+
+
+@pytest.mark.parametrize("kind", OUTPUTS)
+def test_a_disk_without_space_is_told_and_nothing_stays(tmp_path: Path, kind: str) -> None:
+    """A limit on the size of files is met like the end of a disk, and needs no special disk."""
+    write(tmp_path, OUTPUTS[kind], 60_000)
+
+    def limit() -> None:
+        import signal
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (15_000, 15_000))
+
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", RUN],
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+        timeout=120,
+    )
+    assert done.stderr.strip() in ("disk-full", "output-not-written"), done.stderr
+    assert not {path.name for path in tmp_path.iterdir()} - {"in.parquet", "it.yaml", ".cache"}
+
+
+def test_a_run_that_is_killed_leaves_one_whole_folder_or_the_other(tmp_path: Path) -> None:
+    write(tmp_path, OUTPUTS["folder"], 20_000)
+    assert shoal("run", "it.yaml", folder=tmp_path).returncode == 0
+    whole = rows_of(open_files(FileOptions(str(tmp_path / "out"))))
+    chance, kills = random.Random(7), 0
+    for _ in range(5):
+        process = start("run", "it.yaml", "--k", "3", folder=tmp_path)
+        try:
+            process.wait(chance.uniform(0.3, 2.5))
+        except subprocess.TimeoutExpired:
+            kills += 1
+            process.kill()
+        process.communicate(timeout=60)
+        assert rows_of(open_files(FileOptions(str(tmp_path / "out")))) == whole
+    assert kills > 0
+    cleaned = start("clean", ".", folder=tmp_path)
+    cleaned.communicate(timeout=60)
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", ["postgres", "mariadb", "sqlite"])
+def test_a_run_that_is_killed_leaves_one_whole_table_or_the_other(
+    tmp_path: Path, kind: str, request: pytest.FixtureRequest
+) -> None:
+    """Killed at ten moments between the start and a little after the usual end of a run."""
+    url = request.getfixturevalue(f"{kind}_url")
+    place = f"{{url: '{url}', table: killed, replace: true}}"
+    write(tmp_path, place, 20_000)
+    began = time.monotonic()
+    assert shoal("run", "it.yaml", folder=tmp_path).returncode == 0
+    usual, old = time.monotonic() - began, table_rows(url)
+    assert shoal("run", "it.yaml", "--k", "1500", folder=tmp_path).returncode == 0
+    new, chance, kills = table_rows(url), random.Random(11), 0
+    assert new != old
+    for moment in range(10):
+        process = start("run", "it.yaml", "--k", "2" if moment % 2 else "1500", folder=tmp_path)
+        try:
+            process.wait(chance.uniform(0.3, 1.1) * usual)
+        except subprocess.TimeoutExpired:
+            kills += 1
+            process.kill()
+        process.communicate(timeout=60)
+        assert table_rows(url) in (old, new)
+    assert kills > 0
+    assert shoal("clean", "it.yaml", folder=tmp_path).returncode == 0
+    assert leftover_tables(url) == []
+    assert leftovers(tmp_path) == []
+
+
+def table_rows(url: str) -> Counter[tuple[str | None, ...]]:
+    return rows_of(open_table(DatabaseOptions(url, table="killed")))
