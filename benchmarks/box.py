@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, TypeVar
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.read import from_mapping
 from shoal.encode.table import encode
-from shoal.engines.files import open_files
+from shoal.engines.opening import open_source
 from shoal.events import Progress, Proved
 from shoal.search.incumbent import Limits
 from shoal.search.run import problem_of
@@ -94,7 +94,7 @@ class Case:
                 "attributes": attributes,
             }
         )
-        source = open_files(definition.source.options())
+        source = open_source(definition.source.options())
         counted = source.count_by(definition.quasi_identifiers + definition.sensitive, ())
         table = encode(definition, counted)
         return problem_of(definition, table, models_of(definition), loss_of(definition))

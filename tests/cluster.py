@@ -189,3 +189,16 @@ def spark_session(
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that need the cluster share one: where several processes run tests, one of them does.
+
+    Tests of every engine ask for it by the name of their parameter.
+    """
+    for item in items:
+        asked = getattr(item, "fixturenames", ())
+        chosen = getattr(getattr(item, "callspec", None), "params", {}).values()
+        named = any(isinstance(each, str) and each == "spark" for each in chosen)
+        if named or any(name.startswith("spark_") for name in asked):
+            item.add_marker(pytest.mark.xdist_group("spark"))

@@ -13,6 +13,8 @@ import pytest
 
 import models_oracle as oracle
 from shoal import plugins
+from shoal.engines.excel_rows import ExcelReader, ExcelWriter
+from shoal.engines.xml_rows import XmlReader, XmlWriter
 from shoal.loss.base import Domain, Loss
 from shoal.loss.class_size import ClassSize
 from shoal.loss.discernibility import Discernibility
@@ -29,14 +31,16 @@ from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.t_closeness import TCloseness
-from shoal.testing import LossSuite, PrivacyModelSuite
+from shoal.testing import LossSuite, PrivacyModelSuite, ReaderSuite, StrategySuite, WriterSuite
 from shoal.testing.classes import MISSING, TREE
+from shoal.testing.formats import Rows
 from shoal.testing.losses import Plain
 from shoal.testing.models import Holds
 from shoal.values import Counts
 
 if TYPE_CHECKING:
     from shoal.loss.base import Floats
+    from shoal.search.strategies import Strategy
     from shoal.values import Bools, Ints
 
 MODELS: tuple[PrivacyModel, ...] = (
@@ -323,3 +327,45 @@ def run_check(suite: PrivacyModelSuite | LossSuite, check: str) -> None:
     """Run the one check whose name begins so."""
     (name,) = (name for name in dir(suite) if name.startswith(f"test_{check}"))
     getattr(suite, name)()
+
+
+class TestOurStrategies(StrategySuite):
+    cases = 4
+
+    def strategies(self) -> Sequence[Strategy]:
+        names = [
+            part.name for part in plugins.installed("strategy") if part.distribution == "shoal"
+        ]
+        return [plugins.make("strategy", name, {}) for name in names]
+
+
+class TestXmlReader(ReaderSuite):
+    def reader(self) -> XmlReader:
+        return XmlReader()
+
+    def files(self) -> Sequence[tuple[bytes, Mapping[str, str], Rows]]:
+        text = b"<a><p x='1'><y>2</y></p><p><y>3</y></p></a>"
+        both: Rows = [{"x": "1", "y": "2"}, {"x": None, "y": "3"}]
+        return [
+            (text, {}, both),
+            (text, {"row": "p", "fields": "attributes"}, [{"x": "1"}, {"x": None}]),
+        ]
+
+
+class TestXmlWriter(WriterSuite):
+    def writer(self) -> XmlWriter:
+        return XmlWriter()
+
+    def reader(self) -> XmlReader:
+        return XmlReader()
+
+    def options(self) -> Sequence[Mapping[str, str]]:
+        return [{}, {"row": "patient"}, {"fields": "attributes"}]
+
+
+class TestExcelWriter(WriterSuite):
+    def writer(self) -> ExcelWriter:
+        return ExcelWriter()
+
+    def reader(self) -> ExcelReader:
+        return ExcelReader()

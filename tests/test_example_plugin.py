@@ -1,4 +1,4 @@
-"""A privacy model and a loss of another distribution, from the definition to the report."""
+"""A part of every kind from another distribution, from the definition to the report."""
 
 from __future__ import annotations
 
@@ -82,6 +82,107 @@ def test_a_run_minimises_the_loss_of_the_plug_in(definition: dict[str, Any]) -> 
     ]
     assert result.loss_model == "steep"
     assert result.loss == pytest.approx(sum(losses) / 2)
+
+
+@pytest.fixture
+def of_every_kind(definition: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
+    """The same people in stanzas, with a city, and a part of every kind in the definition."""
+    with (tmp_path / "people.csv").open(newline="", encoding="utf-8") as file:
+        people = list(csv.DictReader(file))
+    cities = ["Oslo", "Oslofjord", "Turku", "Tampere", "Rome"]
+    with (tmp_path / "people.stanzas").open("w", encoding="utf-8") as file:
+        for number, person in enumerate(people):
+            person["city"] = cities[number % len(cities)]
+            file.writelines(f"{name}: {value}\n" for name, value in person.items())
+            file.write("\n")
+    definition["attributes"]["city"] = {
+        "role": "quasi-identifier",
+        "hierarchy": {"initials": {"letters": 2}},
+    }
+    return {
+        **definition,
+        "source": str(tmp_path / "people.stanzas"),
+        "output": str(tmp_path / "release.stanzas"),
+        "search": {"strategy": "sampled", "parameters": {"nodes": 40}},
+        "suppression": "40%",
+    }
+
+
+def test_a_definition_uses_a_part_of_every_kind(
+    of_every_kind: dict[str, Any], tmp_path: Path
+) -> None:
+    result = shoal.run(of_every_kind)
+    assert result.verified
+    assert result.status == "feasible"
+    assert (result.strategy, result.loss_model) == ("sampled", "steep")
+    assert result.privacy[-1].model == "simpson-diversity"
+    text = (tmp_path / "release.stanzas").read_text(encoding="utf-8")
+    records = [record for record in text.split("\n\n") if record]
+    assert len(records) == 120 - result.suppressed
+    if result.levels["city"] == 1:
+        assert "city: Os..." in text
+    assert shoal.verify(tmp_path / "release.stanzas", of_every_kind).safe
+    broken = text.replace("city: ", "city: !", 1)
+    (tmp_path / "release.stanzas").write_text(broken, encoding="utf-8")
+    names = {
+        each.name for each in shoal.verify(tmp_path / "release.stanzas", of_every_kind).failures
+    }
+    assert "level of city" in names
+
+
+def test_the_levels_of_a_builder_are_released_and_judged(
+    of_every_kind: dict[str, Any], tmp_path: Path
+) -> None:
+    city = of_every_kind["attributes"]["city"]
+    for level, label in ((1, "Os..."), (2, "O..."), (3, "*")):
+        city |= {"from": level, "limit": level}
+        assert shoal.run(of_every_kind).levels["city"] == level
+        text = (tmp_path / "release.stanzas").read_text(encoding="utf-8")
+        assert f"city: {label}\n" in text
+    (tmp_path / "people.stanzas").unlink()
+    verdict = shoal.verify(tmp_path / "release.stanzas", of_every_kind)
+    assert [each.saw for each in verdict.failures if each.name == "level of city"] == [
+        "not judged: what the builder 'initials' makes of the values needs the source"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "words"),
+    [
+        ({"initals": {}}, "did you mean 'initials'"),
+        ({"initials": {"letters": 0}}, "letters must be at least 1"),
+        ({"initials": {"leters": 2}}, "unknown are 'leters'"),
+        ({"builder": "nobody"}, "no builder part called 'nobody'"),
+    ],
+)
+def test_a_wrong_builder_is_a_mistake_at_its_key(
+    definition: dict[str, Any], hierarchy: dict[str, Any], words: str
+) -> None:
+    definition["attributes"]["zip"]["hierarchy"] = hierarchy
+    with pytest.raises(shoal.BadDefinition, match=words) as caught:
+        shoal.run(definition)
+    assert caught.value.mistakes[0].key == "attributes.zip.hierarchy"
+
+
+def test_a_definition_of_every_kind_is_the_same_in_yaml_and_xml(
+    of_every_kind: dict[str, Any], tmp_path: Path
+) -> None:
+    from shoal.definition.read import from_mapping, read
+    from shoal.definition.write import to_yaml
+    from shoal.definition.xml_write import to_xml
+
+    definition = from_mapping(of_every_kind)
+    for name, text in {"d.yaml": to_yaml(definition), "d.xml": to_xml(definition)}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert read(tmp_path / name) == definition
+
+
+def test_the_list_of_plug_ins_has_one_of_each_kind_and_who_brought_it() -> None:
+    done = CliRunner().invoke(app, ["plugins", "--json"])
+    rows = [row for row in json.loads(done.output) if row["distribution"] == EXAMPLE.name]
+    kinds = ["privacy", "loss", "strategy", "builder", "reader", "writer"]
+    assert [row["kind"] for row in rows] == kinds
+    assert all(row["summary"] and row["problem"] is None for row in rows)
 
 
 def test_the_result_and_the_report_name_the_plug_in(

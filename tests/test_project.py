@@ -65,7 +65,7 @@ def test_scripts_can_be_run_and_parse(script: str) -> None:
 
 
 def test_a_skipped_test_fails_where_ci_is_set_and_only_there(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_bytes((ROOT / "tests" / "conftest.py").read_bytes())
+    (tmp_path / "conftest.py").write_bytes((ROOT / "tests" / "skips.py").read_bytes())
     (tmp_path / "test_skipped.py").write_text(
         "import pytest\n\n@pytest.mark.skip\ndef test_nothing() -> None: ...\n"
     )

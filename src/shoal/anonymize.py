@@ -7,12 +7,17 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from shoal.definition.read import from_mapping
-from shoal.engines.frame import as_arrow, like, open_frame
+from shoal.engines.frame import as_arrow, is_spark, like, open_frame
+from shoal.engines.spark import open_frame as open_spark_frame
 from shoal.engines.staged import StagedTable
 from shoal.errors import BadDefinition, Mistake, quoted
+from shoal.events import Working
 from shoal.pipeline import Observer, ignore, release
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shoal.engines.base import Resources, Source, Staged
     from shoal.values import Result
 
 Frame = TypeVar("Frame")
@@ -64,10 +69,11 @@ def anonymize(
 ) -> Any:
     """The frame with its quasi-identifiers generalized so that every record hides among k.
 
-    Takes a pandas or polars DataFrame or an Arrow table and returns the kind given. The input is
-    never changed. The records come ordered by their released values, and the index of a pandas
-    frame, which may tell the records apart, is not released. Columns that are released unchanged
-    keep their types; generalized ones hold text. Missing values (None, NaN, NaT) stay missing.
+    Takes a pandas, polars or Spark DataFrame or an Arrow table and returns the kind given. The
+    input is never changed. The records come ordered by their released values, and the index of a
+    pandas frame, which may tell the records apart, is not released. Columns that are released
+    unchanged keep their types; generalized ones hold text. Missing values (None, NaN, NaT) stay
+    missing.
 
     Args:
         frame: The records.
@@ -91,7 +97,7 @@ def anonymize(
         BadData: for something that is no frame, has no records, or names a column twice.
         Infeasible: when no transformation meets the demand.
     """
-    table = as_arrow(frame)
+    table = None if is_spark(frame) else as_arrow(frame)
     names = [quasi_identifiers] if isinstance(quasi_identifiers, str) else quasi_identifiers
     attributes: dict[str, Any] = {str(name): "identifier" for name in identifiers}
     keys = {key.replace("_", " "): value for key, value in options.items()}
@@ -104,15 +110,29 @@ def anonymize(
     if others is not None:
         mapping["others"] = others
     definition = from_mapping({"source": "frame", **mapping}, file=CALL)
-    with closing(open_frame(table)) as source:
+    resources = definition.engine.resources(lambda share: observe(Working(share)))
+    with closing(_opened(frame, table, resources)) as source:
         if others is None:
             _refuse_without_role([column.name for column in source.columns()], attributes)
         staged, result = release(definition, source, None, observe, file=CALL)
-    assert isinstance(staged, StagedTable)  # without a target  # noqa: S101
+    released = _released(staged, frame, result)
+    return (released, result) if with_result else released
+
+
+def _opened(frame: Any, table: pa.Table | None, resources: Resources) -> Source:
+    """The frame where it is: in Spark, or in memory as the table."""
+    if table is None:
+        return open_spark_frame(frame)
+    return open_frame(table, resources=resources)
+
+
+def _released(staged: Staged, frame: Any, result: Result) -> Any:
+    """The release as the kind of frame given."""
+    if not isinstance(staged, StagedTable):
+        return staged.frame()  # type: ignore[attr-defined]
     released = staged.table()
     unchanged = [name for name in released.column_names if not result.levels.get(name)]
-    released = like(released, frame, unchanged)
-    return (released, result) if with_result else released
+    return like(released, frame, unchanged)
 
 
 def _quasi_identifier(given: Any) -> dict[str, Any]:
@@ -120,7 +140,7 @@ def _quasi_identifier(given: Any) -> dict[str, Any]:
     attribute: dict[str, Any] = {"role": "quasi-identifier"}
     if given is None:
         return attribute
-    keys = {"hierarchy", "limit", "priority", "information loss"}
+    keys = {"hierarchy", "from", "limit", "priority", "information loss"}
     if isinstance(given, Mapping) and given.keys() and given.keys() <= keys:
         return {**attribute, **given}
     return {**attribute, "hierarchy": given}

@@ -7,26 +7,26 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from shoal.collapse.read import collapse
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.read import from_mapping, read
-from shoal.encode.table import encode, fill_hierarchies
-from shoal.engines.files import open_files
-from shoal.engines.staged import check_target
-from shoal.errors import BadData, BadDefinition, BadOutput, Mistake, Refused
-from shoal.events import Event, Phase, Progress, Proved, Released
+from shoal.engines.opening import check_records, check_target, open_source, records_by_source
+from shoal.errors import BadDefinition, BadOutput, Mistake, Refused
+from shoal.events import Event, Phase, Progress, Proved, Released, Working
 from shoal.proof.format import Climb, subject_of
 from shoal.proof.log import ProofLog
 from shoal.release.recode import recoding
-from shoal.report.build import Stopwatch, build_result
-from shoal.search.run import problem_of, search
+from shoal.report.build import Release, Run, Stopwatch, build_failure, build_result
+from shoal.search.run import no_solution, problem_of, search
 from shoal.verify.judge import verify
-from shoal.verify.recount import distinct_values
 from shoal.verify.source_facts import source_facts
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
-    from shoal.engines.base import FileTarget, Source, Staged
+    from shoal.engines.base import Source, Staged, Target
+    from shoal.errors import Infeasible
+    from shoal.search.problem import Problem
     from shoal.values import Result, Verdict
 
 Observer: TypeAlias = Callable[[Event], None]
@@ -43,6 +43,7 @@ def run(
     keep_best: bool = False,
     proof: str | Path | None = None,
     file: str | None = None,
+    spark: Any = None,
 ) -> Result:
     """Release what a definition says, and return what was done.
 
@@ -51,6 +52,7 @@ def run(
     keyboard interrupt during the search release the best safe node found so far. `proof` is where
     to write why no node is better; a search that is stopped early writes none. `file` is what
     messages call the definition, by default its path.
+    `spark` is the session for what the definition reads or writes in Spark, else one is made.
     """
     file = file or (str(definition) if isinstance(definition, str | Path) else "definition")
     definition = load(definition)
@@ -59,10 +61,15 @@ def run(
             file, [Mistake("output", "is missing", "say where to write: `output: out.csv`")]
         )
     target = definition.output.target()
-    check_target(target)
+    check_target(target, spark=spark)
     with ExitStack() as cleanup:
         log = None if proof is None else cleanup.enter_context(_proof_log(definition, Path(proof)))
-        source = open_files(definition.source.options(), expect=set(definition.attributes))
+        source = open_source(
+            definition.source.options(),
+            expect=set(definition.attributes),
+            resources=definition.engine.resources(lambda share: observe(Working(share))),
+            spark=spark,
+        )
         cleanup.enter_context(closing(source))
         staged, result = release(
             definition, source, target, observe, keep_best=keep_best, proof=log, file=file
@@ -79,7 +86,7 @@ def run(
 def release(
     definition: Definition,
     source: Source,
-    target: FileTarget | None,
+    target: Target | None,
     observe: Observer,
     *,
     keep_best: bool = False,
@@ -94,24 +101,34 @@ def release(
     observe(Phase("read", source.name))
     columns = tuple(column.name for column in source.columns())
     definition = against_columns(definition, columns, source.name, file)
-    quasi_identifiers, missing = definition.quasi_identifiers, definition.missing.values
-    counted = source.count_by(quasi_identifiers + definition.sensitive, missing)
-    if not counted.num_rows:
-        raise BadData(
-            f"{source.name} has no records", code="no-records", hint="see that it is the right one"
-        )
-    filled = fill_hierarchies(definition, counted)
-    table = encode(filled, counted)
+    collapsed = collapse(definition, source)
+    filled, table = collapsed.definition, collapsed.table
     watch.lap("read")
 
     problem = problem_of(filled, table, models_of(filled), loss_of(filled))
-    observe(Phase("search", f"{table.tuples:,} tuples, {problem.lattice.nodes:,} nodes"))
+    if target is not None:
+        check_records(target, table.records - problem.limit)
+    observe(Phase("search", f"{table.tuples:,} tuples, {problem.nodes:,} nodes"))
     last: Progress = search(problem, filled.search, observe, keep_best=keep_best, log=proof)
-    assert last.best is not None  # search raises when it found none  # noqa: S101
+    about = Run(
+        definition,
+        filled,
+        table,
+        problem.models,
+        problem.nodes,
+        problem.limit,
+        last,
+        source.fingerprint(),
+        records_by_source(source, table.records + table.removed),
+        watch,
+    )
+    if last.best is None:
+        watch.lap("search")
+        raise _without_solution(problem, about)
     if proof is not None and isinstance(last, Proved):
-        climbs = [Climb(a.name, a.height, a.limit, a.priority) for a in table.attributes]
-        about = subject_of(filled, climbs, table.records, table.removed, source.fingerprint())
-        proof.stage(about, last.best)
+        climbs = [Climb(a.name, a.height, a.limit, a.priority, a.lowest) for a in table.attributes]
+        subject = subject_of(filled, climbs, table.records, table.removed, about.fingerprint)
+        proof.stage(subject, last.best)
     node = last.best.node
     classes = problem.partition(node)
     watch.lap("search")
@@ -122,38 +139,37 @@ def release(
     watch.lap("release")
     try:
         observe(Phase("verify"))
-        levels = dict(zip(quasi_identifiers, node, strict=True))
+        levels = dict(zip(definition.quasi_identifiers, node, strict=True))
         with closing(staged.source()) as written:
             verdict = verify(
                 filled,
                 written,
                 levels=levels,
                 columns=columns,
-                values=distinct_values(counted, quasi_identifiers),
-                **source_facts(filled, source),
+                values=collapsed.values,
+                **source_facts(filled, source, collapsed.values),
             )
         watch.lap("verify")
         refuse_unless_safe(verdict)
-        result = build_result(
-            definition=definition,
-            filled=filled,
-            table=table,
-            models=problem.models,
-            lattice=problem.lattice.nodes,
-            limit=problem.limit,
-            last=last,
-            best=last.best,
-            losses=problem.objective.attribute_losses(node, classes),
-            released=classes.released(),
-            weights=table.weights * classes.kept[classes.class_of],
-            verified=verdict.safe,
-            fingerprint=source.fingerprint(),
-            watch=watch,
+        released = Release(
+            last.best,
+            problem.objective.attribute_losses(node, classes),
+            classes.released(),
+            table.weights * classes.kept[classes.class_of],
         )
+        result = build_result(about, released, verified=verdict.safe)
     except BaseException:
         staged.discard()
         raise
     return staged, result
+
+
+def _without_solution(problem: Problem, about: Run) -> Infeasible:
+    """Why nothing can be released, with the record of the run."""
+    failure = no_solution(problem, about.last)
+    top = problem.partition(problem.lattice.top)
+    failure.result = build_failure(about, failure, top.counts)
+    return failure
 
 
 def _proof_log(definition: Definition, path: Path) -> ProofLog:

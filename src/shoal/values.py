@@ -165,6 +165,7 @@ class Result:
     Where no transformation meets the demand, `failure` says why, the loss is infinite, nothing has
     a level, and `privacy` tells what the most general transformation reaches. `raised` has the
     attributes whose levels below the one named no solution can use; they were not looked at.
+    `sources` counts the records that were read from each source.
     """
 
     status: str
@@ -196,6 +197,7 @@ class Result:
     class_sizes: tuple[Sizes, ...]
     failure: Failure | None = None
     raised: Mapping[str, int] = field(default_factory=dict)
+    sources: Mapping[str, int] = field(default_factory=dict)
 
     def published(self, output: str) -> Result:
         """The same result, with the place of the published output."""

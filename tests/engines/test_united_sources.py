@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import shoal
+from servers import load
 from shoal.cli.app import app
 from shoal.engines.base import (
     DatabaseOptions,
@@ -246,6 +247,21 @@ def test_one_xml_definition_unites_three_kinds_of_sources(places: Path) -> None:
     text = (places / "release.xml").read_text(encoding="utf-8")
     assert "north" not in text
     assert shoal.verify(places / "release.xml", places / "all.xml").safe
+
+
+def test_a_csv_file_an_xml_file_and_a_table_of_postgres_are_united(
+    places: Path, postgres_url: str
+) -> None:
+    rows = {"age": [20 + i % 3 for i in range(5)], "ward": ["z"] * 5, "sex": ["f"] * 5}
+    load(postgres_url, "people", pa.table(rows))
+    text = (places / "all.xml").read_text(encoding="utf-8")
+    elsewhere = text.replace(f"sqlite:///{places / 'c.db'}", postgres_url)
+    (places / "postgres.xml").write_text(elsewhere, encoding="utf-8")
+    shoal.run(places / "all.xml")
+    expected = released(places / "release.xml")
+    result = shoal.run(places / "postgres.xml")
+    assert sorted(result.sources.values()) == [5, 7, 9]
+    assert released(places / "release.xml") == expected
 
 
 def test_the_commands_know_several_sources(places: Path) -> None:

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from oracle import Cell, Ladder
 from problems import Case, cases, table_of
-from shoal.loss.base import CellLoss
+from shoal.loss.base import CellLoss, ClassLoss
 from shoal.loss.class_size import ClassSize
 from shoal.loss.discernibility import Discernibility
 from shoal.loss.entropy import NonUniformEntropy
@@ -22,8 +23,10 @@ from shoal.loss.iyengar import Iyengar
 from shoal.loss.precision import Precision
 from shoal.loss.weighted import Weighted
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.search.incumbent import Limits
 from shoal.search.objective import Objective, objective_of
 from shoal.search.problem import Problem
+from shoal.search.strategies.exhaustive import Exhaustive
 
 Node = tuple[int, ...]
 CellCost = Callable[[Ladder, list[Cell], Cell, int], float]
@@ -155,13 +158,23 @@ def test_weighted_loss_is_the_sum_of_priorities_times_quantifiers(
     compare(case, objective_of(table_of(case, quantifiers), Weighted(), "mean"), expected)
 
 
+def dearer(case: Case, node: Node) -> Fraction:
+    """What priorities make of a loss of classes: 1 where all are equal."""
+    more = Fraction(0)
+    for ladder, priority, level in zip(case.ladders, case.priorities, node, strict=True):
+        if ladder.height:
+            share = (priority - min(case.priorities)) / sum(case.priorities)
+            more += share * Fraction(level, ladder.height)
+    return 1 + more
+
+
 @given(cases())
 @settings(max_examples=100, deadline=None)
 def test_discernibility_charges_each_record_its_crowd(case: Case) -> None:
     def expected(node: Node) -> float:
         kept, released = kept_rows(case, node)
         paid = sum(size * size for size in released.values()) + len(kept) * kept.count(False)
-        return paid / len(kept) ** 2
+        return float(dearer(case, node) * Fraction(paid, len(kept) ** 2))
 
     compare(case, objective_of(table_of(case), Discernibility(), "mean"), expected)
 
@@ -171,9 +184,38 @@ def test_discernibility_charges_each_record_its_crowd(case: Case) -> None:
 def test_class_size_is_records_per_released_class(case: Case) -> None:
     def expected(node: Node) -> float:
         _, released = kept_rows(case, node)
-        return len(case.rows) / (len(released) or 1)
+        return float(dearer(case, node) * Fraction(len(case.rows), len(released) or 1))
 
     compare(case, objective_of(table_of(case), ClassSize(), "mean"), expected)
+
+
+@pytest.mark.parametrize("loss", [Discernibility(), ClassSize()])
+@pytest.mark.parametrize("dear", [0, 1])
+def test_of_two_equal_columns_the_dear_one_stays_specific(loss: ClassLoss, dear: int) -> None:
+    ladder = Ladder({"a": ("a", "*"), "b": ("b", "*")})
+    rows = tuple((x, y) for x in "ab" for y in "ab")
+    priorities = tuple(Fraction(2 if j == dear else 1) for j in range(2))
+    case = Case(rows, (ladder, ladder), (1, 1), priorities, 2, 0)
+    table = table_of(case)
+    problem = Problem(table, (KAnonymity(2),), objective_of(table, loss, "mean"), 0)
+    *_, last = Exhaustive().search(problem, Limits())
+    assert last.best is not None
+    assert last.best.node[dear] == 0
+    assert last.best.node[1 - dear] == 1
+
+
+@given(cases(), st.sampled_from([Discernibility(), ClassSize()]))
+@settings(max_examples=50, deadline=None)
+def test_equal_priorities_change_no_loss_of_classes(case: Case, loss: ClassLoss) -> None:
+    equal = replace(case, priorities=(Fraction(3),) * len(case.ladders))
+    table = table_of(equal)
+    objective = objective_of(table, loss, "mean")
+    problem = Problem(table, (KAnonymity(case.k),), objective, limit=0)
+    for node in nodes(case):
+        partition = problem.partition(node)
+        sizes = partition.counts.sizes[partition.kept]
+        plain = loss.class_loss(sizes, partition.suppressed, table.records)
+        assert objective.measure(node, partition) == plain
 
 
 def test_a_hierarchy_of_one_level_loses_nothing_by_any_loss_of_cells() -> None:

@@ -186,7 +186,7 @@ from shoal.search.incumbent import Incumbent
 @dataclass(frozen=True)
 class Sampled:
     nodes: int
-    name: ClassVar[str] = "sampled"
+    name: ClassVar[str] = "scattered"
 
     def search(self, problem, limits):
         incumbent, dice = Incumbent(limits), random.Random(0)
@@ -205,21 +205,21 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     metadata.mkdir(parents=True)
     (folder / "sampling.py").write_text(SAMPLED, encoding="utf-8")
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: sampling\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[shoal.strategy]\nsampled = sampling:Sampled\n")
+    (metadata / "entry_points.txt").write_text("[shoal.strategy]\nscattered = sampling:Sampled\n")
     monkeypatch.syspath_prepend(str(folder))
 
 
 @pytest.mark.usefixtures("plugin")
 def test_a_strategy_of_another_package_searches_like_ours(tmp_path: Path) -> None:
-    search = {"strategy": "sampled", "parameters": {"nodes": "40"}}
+    search = {"strategy": "scattered", "parameters": {"nodes": "40"}}
     result = shoal.run(definition(tmp_path, search))
-    assert (result.strategy, result.status, result.checked) == ("sampled", "feasible", 40)
+    assert (result.strategy, result.status, result.checked) == ("scattered", "feasible", 40)
     assert result.verified
 
 
 @pytest.mark.usefixtures("plugin")
 def test_a_strategy_that_finds_nothing_leaves_the_question_open(tmp_path: Path) -> None:
-    search = {"strategy": "sampled", "parameters": {"nodes": 0}}
+    search = {"strategy": "scattered", "parameters": {"nodes": 0}}
     with pytest.raises(Infeasible) as error:
         shoal.run(definition(tmp_path, search))
     assert error.value.code == "none-found-by-strategy"
@@ -228,8 +228,8 @@ def test_a_strategy_that_finds_nothing_leaves_the_question_open(tmp_path: Path) 
 
 @pytest.mark.usefixtures("plugin")
 def test_a_parameter_that_is_missing_is_a_mistake(tmp_path: Path) -> None:
-    (mistake,) = mistakes(tmp_path, {"strategy": "sampled"})
-    assert mistake.startswith("search: sampled takes 'nodes'; missing are 'nodes'")
+    (mistake,) = mistakes(tmp_path, {"strategy": "scattered"})
+    assert mistake.startswith("search: scattered takes 'nodes'; missing are 'nodes'")
 
 
 def test_the_page_of_the_strategies_has_a_section_for_each() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from shoal.definition.model import Definition
-from shoal.engines.base import Column, FileTarget, Recoding, Staged
+from shoal.engines.base import Column, Generalization, Recoding, Staged, Target
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
@@ -33,22 +34,54 @@ class Rows:
     def columns(self) -> tuple[Column, ...]:
         return tuple(Column(name, is_text=True) for name in self.names)
 
-    def count_by(self, columns: Sequence[str], missing: Sequence[str] = ()) -> pa.Table:
+    def count_by(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str] = (),
+        *,
+        generalized: Mapping[str, Generalization] | None = None,
+        complete: Sequence[str] = (),
+        at_most: int | None = None,
+    ) -> pa.Table:
         for name in columns:
             if name not in self.names:
                 raise BadData(f"no column {name!r}", code="unknown-column")
-        places = [self.names.index(name) for name in columns]
         absent = {None, "", *missing}
+        clean = [
+            {n: None if cell in absent else cell for n, cell in zip(self.names, row, strict=True)}
+            for row in self.rows
+        ]
+        counted = [row for row in clean if all(row[name] is not None for name in complete)]
+        labels = generalized or {}
         found = Counter(
-            tuple(None if row[at] in absent else row[at] for at in places) for row in self.rows
+            tuple(_label(row[name], labels.get(name)) for name in columns) for row in counted
         )
         if not columns:
-            found = Counter({(): len(self.rows)})
+            found = Counter({(): len(counted)})
+        if at_most is not None:
+            found = Counter(dict(list(found.items())[: at_most + 1]))
         arrays = [pa.array([row[at] for row in found], pa.string()) for at in range(len(columns))]
         counts = pa.array(list(found.values()), pa.int64())
         return pa.table([*arrays, counts], names=[*columns, "#records"])
 
-    def recode_into(self, recoding: Recoding, target: FileTarget | None) -> Staged:
+    def count_distinct(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str] = (),
+        *,
+        generalized: Mapping[str, Generalization] | None = None,
+        complete: Sequence[str] = (),
+        at_most: int | None = None,
+    ) -> int:
+        counted = self.count_by(
+            columns, missing, generalized=generalized, complete=complete, at_most=at_most
+        )
+        return int(counted.num_rows)
+
+    def recode_into(self, recoding: Recoding, target: Target | None) -> Staged:
+        raise NotImplementedError
+
+    def recoded(self, recoding: Recoding) -> AbstractContextManager[pa.RecordBatchReader]:
         raise NotImplementedError
 
     def fingerprint(self) -> str | None:
@@ -56,6 +89,16 @@ class Rows:
 
     def close(self) -> None:
         pass
+
+
+def _label(cell: Cell, generalization: Generalization | None) -> Cell:
+    if generalization is None:
+        return cell
+    if cell is None:
+        return generalization.missing
+    if not generalization.values:
+        return cell
+    return dict(zip(generalization.values, generalization.labels, strict=True))[cell]
 
 
 def source(names: Sequence[str], rows: Sequence[Row]) -> Source:

@@ -284,11 +284,12 @@ def test_source_facts_are_counted_in_the_source() -> None:
     kept = definition(attributes, missing=values)
     pay = {"pay": {"1": 1, "2": 1, None: 2}}
     expected = {"records": 4, "removed": 0, "blank": 0, "reference": pay}
-    assert source_facts(kept, table) == expected
+    assert source_facts(kept, table, {"city": ["rome"]}) == expected
     basic = definition(attributes, missing=values | {"match": "basic"})
-    assert source_facts(basic, table) == expected | {"removed": 3, "reference": {"pay": {"1": 1}}}
+    complete = {"removed": 3, "reference": {"pay": {"1": 1}}}
+    assert source_facts(basic, table, {"city": ["rome"]}) == expected | complete
     marked = definition(attributes, missing=values, suppressed="mark")
-    assert source_facts(marked, table) == expected | {"blank": 1}
+    assert source_facts(marked, table, {"city": ["rome"]}) == expected | {"blank": 1}
 
 
 def test_the_verifier_loads_nothing_that_makes_releases() -> None:

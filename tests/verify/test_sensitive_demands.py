@@ -48,7 +48,7 @@ def judged(spec: Mapping[str, Any], rows: list[Row], original: list[Row] | None 
     release = source(["city", "ill"], rows)
     if original is None:
         return verify(model, release, records=len(rows))
-    return verify(model, release, **source_facts(model, source(["city", "ill"], original)))
+    return verify(model, release, **source_facts(model, source(["city", "ill"], original), {}))
 
 
 def failure(verdict: Verdict) -> Finding:
@@ -81,7 +81,7 @@ def test_the_reference_is_the_whole_source_with_suppressed_records() -> None:
     rare: list[Row] = [("bari", "plague")] * 6
     assert judged(spec, ROWS).safe
     model = definition({"city": CITY, "ill": {"role": "sensitive", **spec}}, suppression=6)
-    facts = source_facts(model, source(["city", "ill"], ROWS + rare))
+    facts = source_facts(model, source(["city", "ill"], ROWS + rare), {})
     found = failure(verify(model, source(["city", "ill"], ROWS), **facts))
     assert found.name == "t-closeness of ill"
 
@@ -90,7 +90,7 @@ def test_under_basic_match_the_reference_is_that_of_the_complete_records() -> No
     attributes = {"city": CITY, "ill": {"role": "sensitive", "closeness": {"t": 0.2}}}
     model = definition(attributes, missing={"match": "basic"})
     incomplete: list[Row] = [(None, "plague")] * 9
-    facts = source_facts(model, source(["city", "ill"], ROWS + incomplete))
+    facts = source_facts(model, source(["city", "ill"], ROWS + incomplete), {})
     assert verify(model, source(["city", "ill"], ROWS), **facts).safe
 
 
@@ -157,7 +157,7 @@ class Sizes:
 @pytest.fixture
 def plugged(monkeypatch: pytest.MonkeyPatch) -> None:
     models = {"most": Most, "mute": Mute, "sizes": Sizes}
-    monkeypatch.setattr("shoal.definition.demands.find", lambda kind, name: models[name])
+    monkeypatch.setattr("shoal.plugins.find", lambda kind, name: models[name])
 
 
 @pytest.mark.usefixtures("plugged")

@@ -6,7 +6,20 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli import check, demo, hierarchy, init, plugins, run, verify
+from shoal.cli import (
+    check,
+    clean,
+    compare,
+    convert,
+    demo,
+    doctor,
+    hierarchy,
+    init,
+    plugins,
+    run,
+    schema,
+    verify,
+)
 
 app = typer.Typer(
     name="shoal",
@@ -24,9 +37,14 @@ app = typer.Typer(
 app.command("run", short_help="Release what a definition says, verified.")(run.run)
 app.command("verify", short_help="Say whether a written release is safe.")(verify.verify)
 app.command("check", short_help="Measure any file, without a definition.")(check.check)
+app.command("compare", short_help="Compare search strategies on your data.")(compare.compare)
 app.command("init", short_help="Write a definition to start from.")(init.init)
+app.command("convert", short_help="Write a definition as YAML, JSON or XML.")(convert.convert)
+app.command("schema", short_help="Print the schema of definition files.")(schema.schema)
 app.add_typer(hierarchy.app, name="hierarchy", short_help="Show, make and check hierarchies.")
 app.command("plugins", short_help="List the privacy models and losses.")(plugins.plugins)
+app.command("doctor", short_help="Say which engines can be used here.")(doctor.doctor)
+app.command("clean", short_help="Remove what killed runs left behind.")(clean.clean)
 app.command("demo", short_help="Release an invented patient registry.")(demo.demo)
 
 

@@ -59,7 +59,9 @@ class Counted(StrEnum):
 
 
 def check(
-    data: Annotated[str, typer.Argument(help="A path or glob of CSV, Parquet or JSON.")],
+    data: Annotated[
+        str, typer.Argument(help="A path or glob of CSV, Parquet, JSON, XML or Excel.")
+    ],
     qi: Annotated[
         list[str],
         typer.Option("--qi", help="Quasi-identifiers, separated by commas; may be repeated."),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from shoal.definition import model
     from shoal.encode.hierarchy import Hierarchy
-    from shoal.engines.base import FileOptions
+    from shoal.engines.base import SourceOptions
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -186,13 +186,13 @@ def _items(text: str) -> list[str]:
     return [item.strip() for item in text.split(",")]
 
 
-def _counts(options: FileOptions, column: str, missing: Sequence[str]) -> dict[str, int]:
+def _counts(options: SourceOptions, column: str, missing: Sequence[str]) -> dict[str, int]:
     """The values of a column that are not missing, with their numbers of records."""
     from contextlib import closing
 
-    from shoal.engines.files import open_files
+    from shoal.engines.opening import open_source
 
-    with closing(open_files(options, expect=(column,))) as source:
+    with closing(open_source(options, expect=(column,))) as source:
         table = source.count_by([column], missing=missing)
     values, records = table.column(0).to_pylist(), table.column(1).to_pylist()
     return {value: count for value, count in zip(values, records, strict=True) if value is not None}

@@ -28,7 +28,9 @@ Look at every role before you run the definition: names and counts cannot tell w
 
 
 def init(
-    data: Annotated[str, typer.Argument(help="A path or glob of CSV, Parquet or JSON.")],
+    data: Annotated[
+        str, typer.Argument(help="A path or glob of CSV, Parquet, JSON, XML or Excel.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -113,7 +115,7 @@ def _named_after(data: str) -> Path:
 
 def _release_of(data: str, folder: Path) -> str:
     """A file for the release that the source does not read."""
-    from shoal.definition.check import may_be_read
+    from shoal.definition.model import Files
 
     names = (f"{_named_after(data).stem}-release.csv", "release.parquet", "release.json")
-    return next(name for name in names if not may_be_read(data, folder / name))
+    return next(name for name in names if not Files(path=data).reads(folder / name))

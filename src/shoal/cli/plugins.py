@@ -1,4 +1,4 @@
-"""`shoal plugins`: which models, losses and strategies are installed, and who brought them?"""
+"""`shoal plugins`: which parts are installed that definitions can name, and who brought them?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ Examples:
   shoal plugins --json
 
 A part that cannot be used is listed with the reason. `attributes.<name>.privacy` of a definition
-takes the name of a privacy model, `loss` that of a loss, `search.strategy` that of a strategy.
+takes the name of a privacy model, `loss` that of a loss, `search.strategy` that of a strategy,
+`attributes.<name>.hierarchy` that of a builder, `source.format` and `output.format` those of a
+reader and a writer.
 """
 
 
@@ -36,7 +38,7 @@ def plugins(
         bool, typer.Option("--json", help="Print the list as JSON on standard output.")
     ] = False,
 ) -> None:
-    """List the privacy models, losses and strategies that definitions can name."""
+    """List the parts that definitions can name: models, losses, strategies, builders, formats."""
     rows = found()
     if as_json:
         _print_json(rows)

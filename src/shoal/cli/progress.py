@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from rich.text import Text
 
-from shoal.events import Phase, Progress, Stopped
+from shoal.events import NO_PROOF, Phase, Progress, Stopped, Working
 from shoal.report.text import count
 
 if TYPE_CHECKING:
@@ -48,9 +48,15 @@ class Display:
             self._finish()
             if event.name in DOING:
                 self._begin(" ".join(filter(None, (DOING[event.name], event.detail))))
+        elif isinstance(event, Working):
+            self._tell(f"{self._doing}: {event.share:.0%}")
         elif isinstance(event, Progress):
-            self._doing = f"{DOING['search']}: {standing(event)}"
-            self._tell()
+            self.say(f"{DOING['search']}: {standing(event)}")
+
+    def say(self, doing: str) -> None:
+        """Change what is said of the present step."""
+        self._doing = doing
+        self._tell(doing)
 
     def _begin(self, doing: str) -> None:
         self._doing = doing
@@ -59,12 +65,12 @@ class Display:
             self._status = self._console.status(Text(doing))
             self._status.start()
 
-    def _tell(self) -> None:
+    def _tell(self, line: str) -> None:
         """Change the line, or say another one when the last was long ago."""
         if self._status is not None:
-            self._status.update(Text(self._doing))
+            self._status.update(Text(line))
         elif time.monotonic() - self._told >= PLAIN_EVERY:
-            self._line()
+            self._line(line)
 
     def _finish(self) -> None:
         """Leave a line for the step that ends."""
@@ -72,12 +78,12 @@ class Display:
             self._status.stop()
             self._status = None
         if self._doing:
-            self._line()
+            self._line(self._doing)
             self._doing = ""
 
-    def _line(self) -> None:
+    def _line(self, text: str) -> None:
         self._told = time.monotonic()
-        line = Text(self._doing)
+        line = Text(text)
         line.append(f"  {self._told - self._began:.1f} s", style="dim")
         self._console.print(line, soft_wrap=True)
 
@@ -87,7 +93,9 @@ def standing(event: Progress) -> str:
     best = "none yet" if event.best is None else f"{event.best.loss:.6f}"
     gap = "" if event.best is None else f", gap {event.gap:.1%}"
     boxes = f", {count(event.boxes, 'box', 'boxes')}" if event.boxes else ""
-    stopped = f", stopped: {event.reason}" if isinstance(event, Stopped) else ""
+    stopped = ""
+    if isinstance(event, Stopped):
+        stopped = ", not proved" if event.reason == NO_PROOF else f", stopped: {event.reason}"
     return (
         f"best {best}, bound {event.bound:.6f}{gap}, {count(event.checked, 'node')}{boxes}{stopped}"
     )

@@ -43,10 +43,19 @@ def run(
     time_limit: Annotated[
         str | None, typer.Option(help="Stop the search after, such as 60s or 5min.")
     ] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(help="Memory the engine may use, such as 8GB; half of what there is without."),
+    ] = None,
+    spill_folder: Annotated[
+        Path | None, typer.Option(help="Where the engine puts what does not fit in memory.")
+    ] = None,
     json: Annotated[
         str | None, typer.Option(help="Write the result as JSON here; - for standard output.")
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report here.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report here: .html, .txt or .json.")
+    ] = None,
     proof: Annotated[
         Path | None,
         typer.Option(help="Write here why nothing is better, for `shoal verify`; .gz is packed."),
@@ -60,11 +69,14 @@ def run(
     from shoal.definition.read import read
 
     search = {"strategy": strategy, "time limit": time_limit}
+    spill = None if spill_folder is None else str(spill_folder)
+    engine = {"memory limit": memory_limit, "spill folder": spill}
     overrides: dict[str, Any] = {
         "output": None if output is None else {"path": str(output)},
         "k": k,
         "suppression": suppression,
-        "search": {key: value for key, value in search.items() if value is not None} or None,
+        "search": _given(search) or None,
+        "engine": _given(engine) or None,
         "report": None if report is None else str(report),
     }
     run_definition(
@@ -85,14 +97,26 @@ def override(definition: Definition, values: dict[str, Any], file: str) -> Defin
     from shoal.definition.read import from_mapping
     from shoal.definition.write import to_mapping
 
-    given = {key: value for key, value in values.items() if value is not None}
+    given = _given(values)
     if not given:
         return definition
     mapping = to_mapping(definition)
     for key, value in given.items():
         old = mapping.get(key)
-        mapping[key] = {**old, **value} if isinstance(old, dict) and key == "search" else value
+        joins = key in ("search", "engine")
+        mapping[key] = {**old, **value} if isinstance(old, dict) and joins else value
+    if "strategy" in given.get("search", {}):
+        mapping["search"] = without_own_keys(mapping["search"])
     return from_mapping(mapping, file=file)
+
+
+def without_own_keys(search: dict[str, Any]) -> dict[str, Any]:
+    """How to search, without the keys that only the strategy before understood."""
+    return {key: search[key] for key in search if key not in ("backtrack", "parameters")}
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def run_definition(
@@ -107,12 +131,13 @@ def run_definition(
     """Run with progress and a summary, unless quiet; write the records of it that are asked for.
 
     From the moment the release is published, signals are held: the result and the report belong to
-    it, and take no time to write. When the run fails, nothing of it stays.
+    it, and take no time to write. When the run fails, nothing of it stays; where no transformation
+    meets the demand, the result and the report say so.
     """
     from shoal.cli.interrupts import Interrupts
     from shoal.cli.progress import Display
     from shoal.cli.summary import show
-    from shoal.errors import Interrupted
+    from shoal.errors import Infeasible, Interrupted
     from shoal.events import Phase, Stopped
     from shoal.pipeline import run as run_pipeline
 
@@ -134,6 +159,8 @@ def run_definition(
         except BaseException as error:
             interrupts.hold()
             remove_leftovers(definition, proof)
+            if isinstance(error, Infeasible) and error.result is not None:
+                write_records(definition, error.result, json)
             if interrupts.asked and not isinstance(error, Interrupted):
                 raise Interrupted(
                     "interrupted; nothing was released", code="interrupted"
@@ -162,26 +189,25 @@ def remove_leftovers(definition: Definition, proof: Path | None) -> None:
     """
     from shoal.engines.leftovers import sweep_own
 
-    places = [proof, None if definition.output is None else definition.output.path]
+    places = [proof, None if definition.output is None else definition.output.file]
     for place in filter(None, places):
-        sweep_own(place.resolve().parent)
+        sweep_own(place.resolve().parent, definition.engine.spill_folder)
 
 
 def check_places(definition: Definition, json: str | None, proof: Path | None, file: str) -> None:
     """Refuse, before the long work, a file that could not be written after it."""
-    from shoal.definition.check import may_be_read
     from shoal.errors import BadOutput
     from shoal.report.write import check_place
 
     taken = {Path(file).resolve()}
-    if definition.output is not None:
-        taken.add(definition.output.path.resolve())
+    if definition.output is not None and definition.output.file is not None:
+        taken.add(definition.output.file.resolve())
     records = (("report", definition.report), ("result", _json_path(json)), ("proof", proof))
     for what, path in records:
         if path is None:
             continue
         check_place(path)
-        if may_be_read(definition.source.path, path) or path.resolve() in taken:
+        if definition.source.reads(path) or path.resolve() in taken:
             raise BadOutput(
                 f"the {what} {path} would take the place of another file of this run",
                 code="cannot-write",

@@ -38,7 +38,7 @@ def verify(
     ],
     release: Annotated[
         Path | None,
-        typer.Argument(help="The release: CSV, Parquet or JSON; may be left out with --proof."),
+        typer.Argument(help="The release, a file of any format; may be left out with --proof."),
     ] = None,
     result: Annotated[
         Path | None,

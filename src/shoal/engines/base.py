@@ -215,8 +215,8 @@ class Source(Protocol):
         for missing. As in a recoding, no `values` mean unchanged, and a value that is not listed is
         an error, never a null. Keys that are not among `columns` say nothing. Records with a
         missing value in a column of `complete`, which need not be among `columns`, are not counted.
-        With `at_most` no more than `at_most` + 1 rows are given, any of them: so many say that there are
-        more than `at_most`.
+        With `at_most` no more than `at_most` + 1 rows are given, any of them: so many say that
+        there are more than `at_most`.
         """
 
     def count_distinct(

@@ -16,7 +16,7 @@ from shoal.events import Progress, Proved
 from shoal.values import Best, Counts, Demand, Failure, Result, Sizes, Treatment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from shoal.definition.model import Definition
     from shoal.encode.table import Attribute, Table
@@ -48,7 +48,7 @@ class Run:
     """What a run rests on, whether it ends with a release or without one.
 
     `definition` is as it was given, `filled` has the proposed hierarchies; `last` is the last event
-    of the search.
+    of the search, `sources` are the records of each source.
     """
 
     definition: Definition
@@ -59,6 +59,7 @@ class Run:
     limit: int
     last: Progress
     fingerprint: str | None
+    sources: Mapping[str, int]
     watch: Stopwatch
 
 
@@ -127,6 +128,7 @@ def _result(run: Run, **outcome: Any) -> Result:
     return Result(
         records=run.table.records + run.table.removed,
         removed=run.table.removed,
+        sources=run.sources,
         tuples=run.table.tuples,
         lattice=run.lattice,
         raised=_raised(run.table),

@@ -117,6 +117,8 @@ def _search(result: Result) -> Iterator[tuple[str, str]]:
 def _origin(result: Result, definition: Definition) -> Iterator[tuple[str, str]]:
     yield "input", definition.source.shown
     yield "records", f"{result.records:,}"
+    if len(result.sources) > 1:
+        yield "records of each", ", ".join(f"{n} {each:,}" for n, each in result.sources.items())
     if result.input_sha256 is not None:
         yield "SHA-256 of the input", result.input_sha256
     yield "versions", ", ".join(f"{name} {each}" for name, each in result.versions.items())

@@ -116,4 +116,5 @@ def _options(definition: Definition, release: Path) -> FileOptions:
         format=output.format if output is not None and same else None,
         delimiter=output.delimiter if output is not None else None,
         header=True,
+        options=output.settings if output is not None and same else {},
     )

@@ -13,6 +13,7 @@ from shoal.definition.model import (
     Hierarchy,
     Intervals,
     Mask,
+    PluggedIn,
     Suppress,
     Taxonomy,
 )
@@ -20,7 +21,7 @@ from shoal.errors import BadHierarchy
 from shoal.values import Finding
 from shoal.verify.labels.dates import DateLabels
 from shoal.verify.labels.groups import GroupLabels
-from shoal.verify.labels.listed import SuppressLabels, file_labels, tree_labels
+from shoal.verify.labels.listed import SuppressLabels, file_labels, plugged_labels, tree_labels
 from shoal.verify.labels.masked import MaskLabels
 from shoal.verify.labels.ranges import CutLabels, IntervalLabels
 
@@ -50,6 +51,8 @@ def labels_of(spec: Hierarchy, values: Collection[str] | None = None) -> Labels:
             return DateLabels(spec, values)
         case Groups():
             return GroupLabels(spec, values)
+        case PluggedIn():
+            return plugged_labels(spec, values)
         case _:
             assert_never(spec)
 

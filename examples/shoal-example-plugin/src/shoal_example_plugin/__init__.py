@@ -1,1 +1,1 @@
-"""A privacy model and a loss for Shoal, as anybody could write them."""
+"""One part of each kind for Shoal, as anybody could write them."""

@@ -8,6 +8,7 @@ from shoal.definition import model
 from shoal.encode.builders.cover import refuse_uncovered
 from shoal.encode.builders.dates import date_rows
 from shoal.encode.builders.numbers import cut_rows, interval_rows
+from shoal.encode.builders.plugged import plugged_rows
 from shoal.encode.builders.taxonomy import taxonomy_rows
 from shoal.encode.builders.text import group_rows, mask_rows, suppress_rows
 from shoal.encode.hierarchy import TOP, Hierarchy
@@ -42,9 +43,11 @@ def build(attribute: str, spec: model.Hierarchy, counts: Mapping[str, int]) -> H
     if not counts:
         return Hierarchy.without_leaves(attribute, levels=_listed_levels(spec) + 1)
     built = _topped(_rows(attribute, spec, counts))
-    return Hierarchy.from_rows(
+    hierarchy = Hierarchy.from_rows(
         attribute, built, lambda index: f"value {built[index][0]!r}", remedy=_nesting(spec)
     )
+    _refuse_values_without_leaf(hierarchy, counts, "choose another hierarchy, or builder")
+    return hierarchy
 
 
 def _rows(
@@ -62,6 +65,8 @@ def _rows(
             return date_rows(attribute, spec, counts)
         case model.Groups():
             return group_rows(attribute, spec, counts)
+        case model.PluggedIn():
+            return plugged_rows(attribute, spec, counts)
         case _:
             return suppress_rows(counts)
 
@@ -101,6 +106,8 @@ def _nesting(spec: model.Hierarchy) -> str:
             return "list units from short to long; a week fits into no longer unit"
         case model.Groups():
             return "make each size a multiple of the one before"
+        case model.PluggedIn():
+            return "this is a fault of the builder: tell its authors, or choose another hierarchy"
         case _:
             return "list rising numbers of characters"
 

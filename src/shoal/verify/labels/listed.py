@@ -6,11 +6,12 @@ import csv
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from shoal import plugins
 from shoal.errors import BadHierarchy
 from shoal.verify.labels.base import TOP, Built
 
 if TYPE_CHECKING:
-    from shoal.definition.model import Csv, Taxonomy
+    from shoal.definition.model import Csv, PluggedIn, Taxonomy
 
 
 class Listed:
@@ -61,6 +62,28 @@ def tree_labels(spec: Taxonomy) -> Listed:
     """The labels of a tree, level by level."""
     rows = tree_rows(spec)
     return Listed(list(zip(*rows, strict=True)) if rows else [(), (TOP,)])
+
+
+def plugged_labels(spec: PluggedIn, values: Collection[str] | None) -> Listed:
+    """What the builder of a plug-in makes of the values, asked once more by the verifier itself."""
+    if values is None:
+        raise BadHierarchy(
+            f"what the builder {spec.builder!r} makes of the values needs the source",
+            code="builder-needs-source",
+            hint="put the source where the definition says, so that its values can be read",
+        )
+    if not values:
+        return Listed([(), (TOP,)])
+    try:
+        builder = plugins.make("builder", spec.builder, spec.parameters)
+        levels = [set(level) for level in zip(*builder.build(sorted(values)), strict=True)]
+    except Exception as error:
+        raise BadHierarchy(
+            f"the builder {spec.builder!r} makes no hierarchy ({type(error).__name__})",
+            code="builder-failed",
+            hint="the verifier needs the same version of the plug-in as the run",
+        ) from error
+    return Listed(levels if len(levels[-1]) == 1 else [*levels, (TOP,)])
 
 
 def file_rows(spec: Csv) -> list[list[str]]:

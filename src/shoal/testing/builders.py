@@ -1,0 +1,81 @@
+"""The suite for hierarchy builders: every value has a place, and levels nest."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from shoal.testing.claims import claim, parameters
+
+
+class Builder(Protocol):
+    """What a plug-in of the kind `builder` is: a frozen value whose fields are its parameters."""
+
+    def build(self, values: Sequence[str]) -> Sequence[Sequence[str]]:
+        """A row for each value: the value, then its label at level 1, 2 and so on."""
+
+
+class BuilderSuite:
+    """Subclass it as `Test...` and return builders and values; each check is a test of its own."""
+
+    cases = 50
+    """How many random choices of the values each check draws."""
+
+    def builders(self) -> Sequence[Builder]:
+        """The builders to test, with parameters of all sorts."""
+        raise NotImplementedError
+
+    def values(self) -> Sequence[str]:
+        """Values that the builders are for, the more peculiar the better."""
+        raise NotImplementedError
+
+    def test_a_builder_is_a_frozen_value(self) -> None:
+        for builder in self.builders():
+            parameters(builder)
+
+    def test_every_value_has_one_row_of_labels_as_long_as_all_others(self) -> None:
+        for builder, values, rows in self._cases(1):
+            claim(
+                sorted(row[0] for row in rows) == sorted(values),
+                f"{builder} does not give each value one row that begins with it",
+            )
+            claim(
+                len({len(row) for row in rows}) == 1, f"{builder} gives rows of different lengths"
+            )
+            claim(
+                all(isinstance(label, str) and label for row in rows for label in row),
+                f"{builder} gives labels that are empty or no text",
+            )
+
+    def test_values_with_the_same_label_have_the_same_labels_above_it(self) -> None:
+        for builder, _, rows in self._cases(2):
+            for level in range(len(rows[0])):
+                above: dict[str, tuple[str, ...]] = {}
+                for row in rows:
+                    claim(
+                        above.setdefault(row[level], tuple(row[level:])) == tuple(row[level:]),
+                        f"{builder} does not nest: {row[level]!r} of level {level} leads two ways",
+                    )
+
+    def test_the_order_of_the_values_says_nothing(self) -> None:
+        for builder, values, rows in self._cases(3):
+            again = builder.build(list(reversed(values)))
+            claim(
+                sorted(map(tuple, again)) == sorted(map(tuple, rows)),
+                f"{builder} gives other labels when the values come in another order",
+            )
+
+    def test_a_single_value_has_a_place_too(self) -> None:
+        for builder in self.builders():
+            for value in self.values():
+                claim(len(builder.build([value])) == 1, f"{builder} has no row for {value!r}")
+
+    def _cases(self, seed: int) -> Iterator[tuple[Any, list[str], Sequence[Sequence[str]]]]:
+        draw = random.Random(seed)  # noqa: S311 the cases come back
+        known = list(dict.fromkeys(self.values()))
+        for builder in self.builders():
+            for number in range(self.cases):
+                size = len(known) if number == 0 else draw.randint(1, len(known))
+                values = draw.sample(known, size)
+                yield builder, values, builder.build(values)
