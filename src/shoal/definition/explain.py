@@ -21,9 +21,10 @@ from shoal.definition.model import (
     Search,
     Suppress,
 )
+from shoal.definition.outputs import OUTPUTS
 from shoal.definition.parse import dotted
-from shoal.definition.places import OUTPUTS, SEVERAL, SOURCES
 from shoal.definition.scalars import Wrong, nearest, shown
+from shoal.definition.sources import SEVERAL, SOURCES
 from shoal.errors import Mistake
 
 if TYPE_CHECKING:

@@ -27,18 +27,7 @@ from shoal.definition.hierarchies import (
     Suppress,
     Taxonomy,
 )
-from shoal.definition.places import (
-    Database,
-    Files,
-    OutputChoice,
-    OutputFile,
-    OutputSpark,
-    OutputTable,
-    Place,
-    Several,
-    SourceChoice,
-    Spark,
-)
+from shoal.definition.outputs import OutputChoice, OutputFile, OutputSpark, OutputTable
 from shoal.definition.protection import (
     Closeness,
     Diversity,
@@ -56,6 +45,7 @@ from shoal.definition.scalars import (
     Text,
     Wrong,
 )
+from shoal.definition.sources import Database, Files, Place, Several, SourceChoice, Spark
 from shoal.engines.base import Resources
 
 __all__ = [

@@ -1,0 +1,101 @@
+"""Where a release goes: a file, a folder, a table of a database or of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from shoal.definition.places import Names, check_options, installed, kind_of, long_form
+from shoal.definition.scalars import Bytes, Delimiter, FilePath, Part, Text, Wrong
+from shoal.engines.base import DatabaseTarget, FileTarget, SparkTarget
+
+WriteFormat: TypeAlias = Annotated[str, installed("writer", "written")]
+
+
+class OutputFile(Part):
+    """The file to write; the ending of the path decides the format unless `format` does.
+
+    With `partition by` or `file size` it is a folder of Parquet files. `options` are those of the
+    writer of the format.
+    """
+
+    path: FilePath
+    format: WriteFormat | None = None
+    delimiter: Delimiter = ","
+    partition_by: Names = Field(default=(), alias="partition by")
+    file_size: Bytes | None = Field(default=None, alias="file size", gt=0, lt=2**62)
+
+    settings: Mapping[Text, Text] = Field(default_factory=dict, alias="options")
+
+    @model_validator(mode="after")
+    def _options_of_the_writer(self) -> OutputFile:
+        check_options("writer", self.format, self.path, self.settings)
+        return self
+
+    @model_validator(mode="after")
+    def _parquet_alone_is_parted(self) -> OutputFile:
+        kind = self.format or self.path.suffix.lower().removeprefix(".")
+        if self.target().is_folder and kind != "parquet":
+            raise Wrong(
+                "only Parquet can be written to several files",
+                "write for example `{path: release, format: parquet, partition by: [year]}`",
+            )
+        return self
+
+    def target(self) -> FileTarget:
+        """The same, told to an engine."""
+        return FileTarget(**self.model_dump(exclude={"settings"}), options=self.settings)
+
+    @property
+    def file(self) -> Path | None:
+        """The file that is written, if it is one."""
+        return self.path
+
+
+class OutputTable(Part):
+    """A table of a database; one that is there already is replaced only when that is said."""
+
+    url: str
+    table: str
+    replace: bool = False
+
+    def target(self) -> DatabaseTarget:
+        """The same, told to an engine."""
+        return DatabaseTarget(**self.model_dump())
+
+    @property
+    def file(self) -> Path | None:
+        """The file that is written, if it is one."""
+        return None
+
+
+class OutputSpark(Part):
+    """A table or a folder that a Spark cluster writes."""
+
+    spark: str
+    format: Literal["csv", "parquet", "json", "orc"] | None = None
+    master: str | None = None
+    replace: bool = False
+
+    def target(self) -> SparkTarget:
+        """The same, told to an engine."""
+        return SparkTarget(self.spark, self.format, self.master, self.replace)
+
+    @property
+    def file(self) -> Path | None:
+        """The file that is written, if it is one."""
+        return None
+
+
+OUTPUTS: Mapping[str, type[Part]] = {"path": OutputFile, "url": OutputTable, "spark": OutputSpark}
+OutputChoice: TypeAlias = Annotated[
+    Annotated[OutputFile, Tag("path")]
+    | Annotated[OutputTable, Tag("url")]
+    | Annotated[OutputSpark, Tag("spark")],
+    Discriminator(kind_of),
+    BeforeValidator(long_form),
+]
+"""A place to write to, as the file spells it, short forms included."""

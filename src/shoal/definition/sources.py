@@ -1,0 +1,251 @@
+"""Where records come from: files, tables of databases, Spark, or several of them as one table."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    RootModel,
+    Tag,
+    model_validator,
+)
+
+from shoal.definition.places import Names, check_options, installed, kind_of, long_form
+from shoal.definition.scalars import Delimiter, Part, Pattern, Text, Wrong, shown
+from shoal.engines.base import (
+    DatabaseOptions,
+    FileOptions,
+    Member,
+    SourceOptions,
+    SparkOptions,
+    UnitedOptions,
+    without_password,
+)
+
+ReadFormat: TypeAlias = Annotated[str, installed("reader", "read")]
+
+
+class Place(Part):
+    """Where records come from: each kind says by `own` what an engine is told.
+
+    `rename` gives columns other names; with `columns` only those are read, by their own names.
+    """
+
+    rename: Mapping[Text, Text] = Field(default_factory=dict)
+    columns: Names = ()
+
+    @model_validator(mode="after")
+    def _names_stay_apart(self) -> Place:
+        new = list(self.rename.values())
+        for name in new:
+            if new.count(name) > 1:
+                raise Wrong(f"several columns are renamed to {shown(name)}", "keep one of them")
+        if len(set(self.columns)) < len(self.columns):
+            raise Wrong("`columns` names a column twice", "name each column once")
+        for name in self.rename:
+            if self.columns and name not in self.columns:
+                raise Wrong(
+                    f"{shown(name)} is renamed, but it is not among the `columns`",
+                    "add it to `columns`, by the name it has in the source",
+                )
+        return self
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Every single place."""
+        return (self,)
+
+    def own(self) -> FileOptions | DatabaseOptions | SparkOptions:
+        """The place alone, told to an engine."""
+        raise NotImplementedError
+
+    def member(self) -> Member:
+        """The place as one of several, told to an engine."""
+        return Member(self.own(), self.rename, self.columns)
+
+    def options(self) -> SourceOptions:
+        """The same, told to an engine."""
+        return UnitedOptions((self.member(),)) if self.rename or self.columns else self.own()
+
+    @property
+    def shown(self) -> str:
+        """What people see of it."""
+        raise NotImplementedError
+
+    def lies_in(self, folder: Path) -> bool:  # noqa: ARG002
+        """Whether what is read, or some of it, is in a folder."""
+        return False
+
+    def reads(self, path: Path) -> bool:
+        """Whether a path is, or would be once it exists, among what is read."""
+        raise NotImplementedError
+
+
+class Files(Place):
+    """Files to read: a path or glob, and what sniffing should not decide.
+
+    `options` are those of the reader of the format.
+    """
+
+    path: Pattern
+    format: ReadFormat | None = None
+    delimiter: Delimiter | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    settings: Mapping[Text, Text] = Field(default_factory=dict, alias="options")
+
+    @model_validator(mode="after")
+    def _options_of_the_reader(self) -> Files:
+        check_options("reader", self.format, PurePath(self.path), self.settings)
+        return self
+
+    def own(self) -> FileOptions:
+        """The place alone, told to an engine."""
+        said = self.model_dump(exclude={"rename", "columns", "settings"})
+        return FileOptions(**said, options=self.settings)
+
+    @property
+    def shown(self) -> str:
+        """What people see of it."""
+        return PurePath(self.path).name
+
+    def lies_in(self, folder: Path) -> bool:
+        """Whether the files, or some of them, are in a folder."""
+        return Path(self.path).resolve().is_relative_to(folder.resolve())
+
+    def reads(self, path: Path) -> bool:
+        """Whether a path is, or would be once it exists, among the files."""
+        wanted, candidate = Path(self.path).absolute(), path.absolute()
+        if wanted.is_dir():
+            return candidate.resolve().is_relative_to(wanted.resolve())
+        if "**" in self.path:
+            return fnmatch.fnmatch(str(candidate), str(wanted).replace("**/", "*"))
+        if glob.has_magic(self.path) and not wanted.exists():
+            return candidate.match(str(wanted))
+        return candidate.resolve() == wanted.resolve()
+
+
+class Database(Place):
+    """A table or view of a database, or a query."""
+
+    url: str
+    table: str | None = None
+    query: str | None = None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Database:
+        if (self.table is None) == (self.query is None):
+            raise Wrong(
+                "needs either `table` or `query`",
+                "write for example `{url: postgresql://host/db, table: public.patients}`",
+            )
+        return self
+
+    def own(self) -> DatabaseOptions:
+        """The place alone, told to an engine."""
+        return DatabaseOptions(self.url, self.table, self.query)
+
+    @property
+    def shown(self) -> str:
+        """What people see of it: never a password."""
+        return f"{self.table or 'a query'} of {without_password(self.url)}"
+
+    def reads(self, path: Path) -> bool:
+        """Whether a path is among what is read: SQLite keeps its tables in a file."""
+        _, is_sqlite, file = self.url.partition("sqlite:///")
+        return bool(is_sqlite) and Path(file.partition("?")[0]).resolve() == path.resolve()
+
+
+class Spark(Place):
+    """A table or a path that a Spark cluster reads."""
+
+    spark: str
+    format: Literal["csv", "parquet", "json", "orc"] | None = None
+    master: str | None = None
+
+    def own(self) -> SparkOptions:
+        """The place alone, told to an engine."""
+        return SparkOptions(self.spark, self.format, self.master)
+
+    @property
+    def shown(self) -> str:
+        """What people see of it."""
+        return f"{self.spark} in Spark"
+
+    def reads(self, path: Path) -> bool:
+        """Whether a path is among what is read."""
+        return "/" in self.spark and Path(self.spark).resolve() == path.resolve()
+
+
+SOURCES: Mapping[str, type[Part]] = {"path": Files, "url": Database, "spark": Spark}
+SEVERAL = "several"
+"""What stands for the kind of a list of sources."""
+
+
+def _one_or_several(value: Any) -> Any:
+    """A list of one is that one."""
+    if isinstance(value, Several):
+        return value
+    if isinstance(value, list | tuple):
+        if not value:
+            raise Wrong("lists no source", "write for example `[north.csv, south.csv]`")
+        return long_form(value[0]) if len(value) == 1 else value
+    return long_form(value)
+
+
+def _one_kind_or_several(value: Any) -> str:
+    return SEVERAL if isinstance(value, Several | list | tuple) else kind_of(value)
+
+
+OneSource: TypeAlias = Annotated[
+    Annotated[Files, Tag("path")]
+    | Annotated[Database, Tag("url")]
+    | Annotated[Spark, Tag("spark")],
+    Discriminator(kind_of),
+    BeforeValidator(long_form),
+]
+"""A single place to read from, as the file spells it, short forms included."""
+
+
+class Several(RootModel[tuple[OneSource, ...]]):
+    """Sources of the same columns, once they are renamed: their records are one table."""
+
+    model_config = ConfigDict(frozen=True)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Every single place."""
+        return self.root
+
+    def options(self) -> UnitedOptions:
+        """The same, told to an engine."""
+        return UnitedOptions(tuple(place.member() for place in self.root))
+
+    @property
+    def shown(self) -> str:
+        """What people see of them."""
+        return ", ".join(place.shown for place in self.root)
+
+    def reads(self, path: Path) -> bool:
+        """Whether a path is among what is read."""
+        return any(place.reads(path) for place in self.root)
+
+
+SourceChoice: TypeAlias = Annotated[
+    Annotated[Files, Tag("path")]
+    | Annotated[Database, Tag("url")]
+    | Annotated[Spark, Tag("spark")]
+    | Annotated[Several, Tag(SEVERAL)],
+    Discriminator(_one_kind_or_several),
+    BeforeValidator(_one_or_several),
+]
+"""One or several places to read from, as the file spells them, short forms included."""
