@@ -118,7 +118,7 @@ def chart(found: dict[str, dict[int, Search]]) -> Figure:
     right.set_ylabel("1 - loss")
     right.set_xscale("log")
     left.legend()
-    right.legend(loc="lower right")
+    right.legend(loc="center right")
     return figure
 
 
