@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -159,3 +161,19 @@ def test_a_view_that_needs_the_old_table_stops_the_replacement(postgres_url: str
         staged.publish()
     assert caught.value.code == "table-in-use"
     assert run_sql(url, "SELECT x FROM needing") == [(1,)]
+
+
+def test_without_sqlalchemy_a_database_is_refused_with_the_command_that_installs_it() -> None:
+    """In a process of its own, in which the import finds no such package."""
+    program = (
+        "import importlib.util as u, sys; find = u.find_spec\n"
+        "u.find_spec = lambda name, *more: None if name == 'sqlalchemy' else find(name, *more)\n"
+        "sys.modules['sqlalchemy'] = None\n"
+        "from shoal.engines.base import DatabaseOptions\n"
+        "from shoal.engines.opening import open_source\n"
+        "from shoal.errors import MissingExtra\n"
+        "try:\n    open_source(DatabaseOptions('sqlite:///x.db', 't'))\n"
+        "except MissingExtra as error:\n    print(error.code, error.hint)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "missing-driver install it: pip install 'shoal[databases]'\n", done.stderr

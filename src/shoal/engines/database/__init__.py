@@ -7,6 +7,17 @@ move rows as Arrow, `source` and `staged` are what the pipeline sees.
 
 from __future__ import annotations
 
+import importlib.util
+
+from shoal.errors import MissingExtra
+
+if importlib.util.find_spec("sqlalchemy") is None:
+    raise MissingExtra(
+        "databases need SQLAlchemy, which is not installed",
+        code="missing-driver",
+        hint="install it: pip install 'shoal[databases]'",
+    )
+
 from shoal.engines.database.leftovers import leftover_tables, remove_leftovers
 from shoal.engines.database.source import open_table
 from shoal.engines.database.staged import check_table, stage_rows

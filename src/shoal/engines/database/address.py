@@ -35,8 +35,6 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 def address(url: str) -> sa.URL:
     """The URL with our driver, and with every `${NAME}` filled in from the environment."""
-    if importlib.util.find_spec("sqlalchemy") is None:
-        raise _missing("SQLAlchemy")
     import sqlalchemy as sa
 
     try:
