@@ -80,13 +80,13 @@ def agrees(strategy: BoxSearch, problem: Problem, limits: Limits) -> list[Progre
 
 
 @given(cases(), st.sampled_from([1, 2]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_the_compiled_search_is_right(case: Case, threads: int) -> None:
     agrees(COMPILED, problem_of(case), Limits(threads=threads))
 
 
 @given(cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_general_search_is_right(case: Case) -> None:
     agrees(GENERAL, problem_of(case), Limits())
 
@@ -98,7 +98,7 @@ def test_the_general_search_is_right(case: Case) -> None:
     st.sampled_from(LOSSES),
     st.sampled_from([COMPILED, GENERAL]),
 )
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=800)
 def test_every_model_and_loss_gives_the_optimum(
     case: Case,
     values: list[int],
@@ -110,7 +110,7 @@ def test_every_model_and_loss_gives_the_optimum(
 
 
 @given(cases(), st.sampled_from([COMPILED, GENERAL]), st.integers(0, 5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_stopping_after_any_event_leaves_something_safe(
     case: Case, strategy: BoxSearch, after: int
 ) -> None:
@@ -189,7 +189,7 @@ def test_the_compiled_search_says_when_nothing_is_feasible() -> None:
 
 
 @given(cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_climbing_ends_at_a_node_that_no_neighbour_beats(case: Case) -> None:
     problem = problem_of(case)
     prepared = prepare(problem)
@@ -206,3 +206,21 @@ def test_climbing_ends_at_a_node_that_no_neighbour_beats(case: Case) -> None:
     for j, level in enumerate(best.node):
         below = problem.check((*best.node[:j], max(level - 1, 0), *best.node[j + 1 :]))
         assert below is None or below.loss >= best.cost - 1e-9
+
+
+@given(cases())
+@settings(max_examples=150)
+def test_a_dive_finds_safe_nodes_each_below_the_one_before(case: Case) -> None:
+    problem = problem_of(case)
+    prepared = prepare(problem)
+    found = Explorer(prepared, np.array([np.inf, 0.0, 0.0]), log=False).dive().candidates
+    assert bool(found) == (problem.check(problem.lattice.top) is not None)
+    above = problem.lattice.top
+    for candidate in found:
+        checked = problem.check(candidate.node)
+        assert checked is not None
+        assert checked.suppressed == candidate.removed
+        if prepared.tables.exact:
+            assert checked.loss == pytest.approx(candidate.cost, abs=1e-12)
+        assert all(level <= before for level, before in zip(candidate.node, above, strict=True))
+        above = candidate.node

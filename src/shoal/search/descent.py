@@ -17,6 +17,7 @@ from shoal.search.cuts import at_least, charge_fixed, due_at
 from shoal.search.kernels import kernel, look, step
 from shoal.search.memory import (
     CANDIDATES,
+    DIVE,
     DONE,
     FIRST,
     FOUND,
@@ -60,10 +61,13 @@ def _made_of(sources: int) -> Any:
         while depth >= 0:
             frame = state.frames[depth]
             if frame.step <= GIVEN:
-                around = frame.step == NODE
+                wanted = frame.step
                 if not _begin(state, depth):
                     return -1
-                if around:
+                if wanted == DIVE:
+                    _dive(state, depth)
+                    return -1
+                if wanted == NODE:
                     _neighbours(state, depth)
                     return -1
             if frame.step == NEW:
@@ -91,6 +95,41 @@ def _sources() -> int:
     """A number for the text of the files that the kernel is made of."""
     files = (Path(__file__).with_name(f"{name}.py") for name in FILES)
     return zlib.crc32(b"".join(file.read_bytes() for file in files if file.exists()))
+
+
+@step
+def _dive(state, depth):  # type: ignore[no-untyped-def]
+    """Lower `hi` by one level at a time, where most cost is saved for each record dropped.
+
+    Every step makes a candidate. What is known to be dropped and paid without a fresh look is at
+    most what is, so the attribute that saves most by a fresh look saves most of all.
+    """
+    frame, lo, hi, saves = state.frames[depth], state.lo[depth], state.hi[depth], state.promise
+    charge_fixed(state, depth)
+    for j in range(len(hi)):
+        saves[j] = 1.0
+    while state.shared[1] == 0:
+        by, most = len(hi), 0.0
+        for j in range(len(hi)):
+            if saves[j] > 0.0 and hi[j] > state.bottom[j]:
+                saves[j] = at_least(state, depth, j, hi[j]) - at_least(state, depth, j, hi[j] - 1)
+                rate = saves[j] / (1 + state.dropped[depth, j, hi[j] - 1])
+                if rate > most:
+                    by, most = j, rate
+        if by == len(hi):
+            return
+        if not state.fresh[depth, by]:
+            lo[by] = hi[by] - 1
+            look(state, depth, by)
+            lo[by] = state.bottom[by]
+            if frame.removed + state.dropped[depth, by, hi[by] - 1] > state.limit:
+                saves[by] = 0.0
+            continue
+        for j in range(len(hi)):
+            state.high[j] = hi[j] - (j == by)
+        if not lower(state, depth):
+            return
+        charge_fixed(state, depth)
 
 
 @step

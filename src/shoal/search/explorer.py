@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shoal.search.boxes import Box, Candidate, Explored
 from shoal.search.descent import explore
 from shoal.search.memory import (
+    DIVE,
     DONE,
     FOUND,
     GIVEN,
@@ -86,6 +87,12 @@ class Explorer:
         boxes = [box for _, box in self._left()]
         self._depth = -1
         return boxes
+
+    def dive(self) -> Explored:
+        """Good nodes, from the top of the lattice down, each one level below the one before."""
+        self._put(Box(0.0, self._bottom, self._top), DIVE)
+        self._depth = explore(self._memory, 0, 0)
+        return self._explored()
 
     def climb(self, start: Candidate) -> Explored:
         """A better node than the start, from neighbour to neighbour, until none is better.

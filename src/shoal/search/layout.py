@@ -71,8 +71,7 @@ def prepare(problem: Problem) -> Prepared:
     base, charge = np.zeros(shape[:2]), np.zeros(shape)
     exact = True
     for j, attribute in enumerate(attributes):
-        occurs = np.zeros(len(attribute.groups[0]), np.bool_)
-        occurs[table.codes[j]] = True
+        occurs = table.records_of[j] > 0
         for level in range(attribute.limit + 1):
             own = attribute.groups[level]
             group[j, level, : len(own)] = own
@@ -80,7 +79,7 @@ def prepare(problem: Problem) -> Prepared:
             member[j, level, own[::-1]] = np.arange(len(own))[::-1]
             base[j, level], dearest, cheapest = _costs(problem, j, level, occurs)
             charge[j, level, : len(dearest)] = dearest
-            exact = exact and bool(np.allclose(dearest, cheapest, rtol=0, atol=1e-15))
+            exact = exact and bool((np.abs(dearest - cheapest) <= 1e-15).all())
     demands = [m for m in problem.models if isinstance(m, DistinctDiversity)]
     objective = problem.objective
     tables = Tables(
@@ -101,7 +100,7 @@ def prepare(problem: Problem) -> Prepared:
     )
     return Prepared(
         tables,
-        np.array(table.codes).astype(small),
+        np.array(table.codes, small),
         table.weights.astype(np.int32),
         np.array([_masks(problem, model) for model in demands], np.uint64).reshape(
             len(demands), table.tuples

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from shoal.search.layout import Prepared
 
-NODE, GIVEN, NEW, FIRST, SECOND, DONE = range(6)
-"""Steps of a box on the stack: a node whose neighbours are wanted, a box whose classes are not made
-yet, one not looked at, its first or second child to come, both done."""
+DIVE, NODE, GIVEN, NEW, FIRST, SECOND, DONE = range(7)
+"""Steps of a box on the stack: one to dive through, a node whose neighbours are wanted, a box whose
+classes are not made yet, one not looked at, its first or second child to come, both done."""
 
 COMPRESS_AT = 4096.0
 """Compress when so many times fewer combinations of groups can be told apart than before."""

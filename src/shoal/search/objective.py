@@ -56,12 +56,12 @@ class CellObjective:
     def attribute_losses(self, node: Node, partition: Partition) -> list[float]:
         """Kept cells pay their cost, suppressed ones 1, on average."""
         kept = partition.kept[partition.class_of]
-        weights = np.where(kept, self.table.weights, 0)
+        weights, suppressed = np.where(kept, self.table.weights, 0.0), partition.suppressed
         losses = []
         for costs, codes, level in zip(self.costs, self.table.codes, node, strict=True):
             records = np.bincount(codes, weights=weights, minlength=len(costs[level]))
             cost = float((records * costs[level]).sum())
-            losses.append((cost + partition.suppressed) / self.table.records)
+            losses.append((cost + suppressed) / self.table.records)
         return losses
 
     def measure(self, node: Node, partition: Partition) -> float:

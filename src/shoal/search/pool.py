@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.search.incumbent import Incumbent
     from shoal.search.layout import Prepared
     from shoal.search.problem import Problem
-    from shoal.values import Node
+    from shoal.values import Best, Node
 
 FIRST_SLICE, LARGEST_SLICE = 20_000_000, 250_000_000
 """Tuples passed over in one exploration, a nanosecond each or two; then it tells what it found."""
@@ -49,34 +49,52 @@ class Pool:
     working: dict[Future[Explored], tuple[Explorer, float]] = field(default_factory=dict)
     waiting: list[Explorer] = field(default_factory=list)
     idle: list[Explorer] = field(default_factory=list)
+    candidates: set[Candidate] = field(default_factory=set)
+    checking: dict[Future[Best | None], Candidate] = field(default_factory=dict)
     shared: np.ndarray = field(default_factory=lambda: np.array([math.inf, 0.0, 0.0]))
     slice: int = FIRST_SLICE
     turn: int = FIRST_TURN
     climbed: Node | None = None
 
     def run(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
-        """Work until nothing is open, or a limit ends it.
+        """Work until nothing is open, or a limit ends it; candidates are checked beside the work.
 
-        Candidates are checked while the threads work on.
+        Those that were found before a limit are checked after it, so that none is lost.
         """
         lattice = self.problem.lattice
         self.open.append(Box(0.0, lattice.bottom, lattice.top))
-        found: set[Candidate] = set()
-        while found or self.open or self.waiting or self.working:
+        self._submit_search_for_nodes(executor, Explorer.dive)
+        while self._is_open() or self.candidates or self.checking:
             self._submit(executor)
-            improved = self._check(found)
+            self._submit_check(executor)
             self.incumbent.bound = max(self.incumbent.bound, self._bound())
-            if improved:
-                yield self.incumbent.improved()
-            elif self.incumbent.due():
+            if self.incumbent.due():
                 yield self.incumbent.progress()
             reason = self.incumbent.stop_reason()
-            if reason is not None and (self.open or self.waiting or self.working):
+            if reason is not None and self._is_open():
+                yield from self._last_checks(executor)
                 yield self.incumbent.stopped(reason)
                 return
-            done, _ = wait(self.working, timeout=0.1, return_when=FIRST_COMPLETED)
-            found = {candidate for future in done for candidate in self._take(future)}
+            under_way: list[Future[Any]] = [*self.working, *self.checking]
+            done, _ = wait(under_way, timeout=0.1, return_when=FIRST_COMPLETED)
+            for future in self.working.keys() & done:
+                self.candidates.update(self._take(future))
+            if self._improved():
+                yield self.incumbent.improved()
         yield self.incumbent.proved()
+
+    def _last_checks(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
+        """Stop all threads and check the candidates that are left."""
+        self.shared[1] = 1.0
+        while self.candidates or self.checking:
+            self._submit_check(executor)
+            wait(self.checking)
+            if self._improved():
+                yield self.incumbent.improved()
+
+    def _is_open(self) -> bool:
+        """Whether a box may be left open."""
+        return bool(self.open or self.waiting or self.working)
 
     def _submit(self, executor: ThreadPoolExecutor) -> None:
         """Give work to every thread, as far as there is any; say how many have none."""
@@ -132,8 +150,14 @@ class Pool:
         if self.waiting:
             self._give_back(self.waiting.pop())
         start = Candidate(self._cost(best.loss), best.suppressed, best.node)
+        self._submit_search_for_nodes(executor, Explorer.climb, start)
+
+    def _submit_search_for_nodes(
+        self, executor: ThreadPoolExecutor, way: Callable[..., Explored], *start: Candidate
+    ) -> None:
+        """Look for better nodes, whatever boxes they are in."""
         explorer = self._explorer()
-        self.working[executor.submit(explorer.climb, start)] = explorer, math.inf
+        self.working[executor.submit(way, explorer, *start)] = explorer, math.inf
 
     def _take(self, future: Future[Explored]) -> list[Candidate]:
         """Take in what a thread did; the candidates it found."""
@@ -164,23 +188,38 @@ class Pool:
         if self.incumbent.limits.log is not None:
             self.incumbent.limits.log(closed)
 
-    def _check(self, candidates: set[Candidate]) -> bool:
-        """Check candidates exactly, best first, as long as they can be better than the best."""
+    def _submit_check(self, executor: ThreadPoolExecutor) -> None:
+        """Check the best candidate exactly, if none is at it and it can be better than the best."""
+        while self.candidates and not self.checking:
+            candidate = min(self.candidates)
+            self.candidates.remove(candidate)
+            if self._may_be_best(candidate):
+                check = executor.submit(self.problem.check, candidate.node)
+                self.checking[check] = candidate
+
+    def _improved(self) -> bool:
+        """Take in what was checked; whether it is a new best."""
         improved = False
-        for cost, removed, node in sorted(candidates):
-            best, loss = self.incumbent.best, round(self._loss(cost), 9)
-            if best is not None:
-                rank = (round(best.loss, 9), best.suppressed, best.node)
-                if loss > rank[0] or (self.prepared.tables.exact and (loss, removed, node) >= rank):
-                    continue
-            improved |= self.incumbent.offer(self.problem.check(node))
+        for check in [each for each in self.checking if each.done()]:
+            del self.checking[check]
+            improved |= self.incumbent.offer(check.result())
             if self.incumbent.best is not None:
                 self.shared[0] = min(self.shared[0], self._cost(self.incumbent.best.loss))
         return improved
 
+    def _may_be_best(self, candidate: Candidate) -> bool:
+        """Whether an exact check of a candidate can change the best."""
+        best, loss = self.incumbent.best, round(self._loss(candidate.cost), 9)
+        if best is None:
+            return True
+        rank = (round(best.loss, 9), best.suppressed, best.node)
+        told = (loss, candidate.removed, candidate.node)
+        return told < rank if self.prepared.tables.exact else loss <= rank[0]
+
     def _bound(self) -> float:
-        """What no open box can be below."""
+        """What no open box can be below, nor any node that was found and is not checked yet."""
         bounds = [box.bound for box in self.open[:1]]
+        bounds += [candidate.cost for candidate in (*self.candidates, *self.checking.values())]
         bounds += [explorer.bound for explorer in self.waiting]
         bounds += [bound for _, bound in self.working.values()]
         return self._loss(min(bounds)) if bounds else self.incumbent.bound

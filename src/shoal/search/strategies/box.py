@@ -48,7 +48,7 @@ class BoxSearch:
 
         number = limits.threads or os.cpu_count() or 1
         pool = Pool(problem, prepare(problem), Incumbent(limits), number)
-        with ThreadPoolExecutor(number) as threads:
+        with ThreadPoolExecutor(number + 1) as threads:  # one of them checks what the others find
             try:
                 yield from pool.run(threads)
             finally:
