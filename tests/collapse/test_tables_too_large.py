@@ -161,7 +161,7 @@ MATCHES = st.sampled_from(["extended", "basic"])
     st.sampled_from(["drop", "mark"]),
     st.integers(1, 12),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_run_with_a_small_budget_ends_the_same_or_says_that_it_is_too_small(
     case: Case,
     values: list[int],
@@ -183,7 +183,7 @@ def test_a_run_with_a_small_budget_ends_the_same_or_says_that_it_is_too_small(
 
 
 @given(cases(), VALUES, st.sampled_from(DEMANDS), st.sampled_from(LOSSES), MATCHES)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_small_budget_gives_the_same_optimum_or_an_error(
     case: Case, values: list[int], demand: dict[str, Any], loss: Any, match: str
 ) -> None:
@@ -280,7 +280,7 @@ def test_a_pair_of_columns_rules_out_what_one_alone_does_not() -> None:
 
 
 @given(cases(), st.integers(1, 12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_safe_node_is_below_the_raised_bottom(case: Case, tuples: int) -> None:
     with defined(case) as (mapping, source):
         problem = problem_in(from_mapping(mapping), source)
@@ -335,7 +335,7 @@ def test_the_budget_comes_from_the_definition_or_from_memory() -> None:
 
 
 @given(cases(), st.integers(0, 2), st.sampled_from(plugins.names("strategy")))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_strategy_goes_below_the_lowest_level_that_is_set(
     case: Case, lowest: int, strategy: str
 ) -> None:
@@ -358,7 +358,7 @@ def test_no_strategy_goes_below_the_lowest_level_that_is_set(
 
 
 @given(cases(), st.integers(1, 12), st.sampled_from(LOSSES), st.integers(0, 2))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_compiled_search_begins_at_the_bottom(
     case: Case, tuples: int, loss: Any, lowest: int
 ) -> None:
@@ -392,7 +392,7 @@ def test_one_ladder_of_one_value_needs_no_raising() -> None:
     st.sampled_from(["iyengar", "entropy", "discernibility", "class-size"]),
     st.integers(0, 1),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_proof_from_higher_levels_up_is_confirmed(
     case: Case, tuples: int, loss: str, lowest: int
 ) -> None:

@@ -100,7 +100,7 @@ definitions = joined(
 ).filter(lambda found: float(found.get("search", {}).get("time limit", 1)) > 0)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(definitions)
 def test_a_definition_survives_yaml_and_json(data: dict[str, Any]) -> None:
     definition = from_mapping(data)

@@ -24,7 +24,7 @@ def reread(text: str, spelling: str) -> Definition:
     return Definition.model_validate(parsed.data, context={"folder": Path()})
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=CHECKS)
+@settings(max_examples=150, suppress_health_check=CHECKS)
 @given(definitions)
 def test_a_definition_survives_all_spellings(definition: Definition) -> None:
     found = definition

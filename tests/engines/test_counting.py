@@ -18,7 +18,7 @@ from shoal.engines.frame import open_frame
 cell = st.sampled_from([None, "", "NA", "?", "a", "A", "0", "00", "é\n"])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     rows=st.lists(st.tuples(cell, cell), max_size=8),
     missing=st.lists(st.sampled_from(["NA", "?", "", "it's"]), max_size=2),

@@ -52,7 +52,6 @@ def labels(draw: st.DrawFn) -> Generalization:
 
 SLOWLY = settings(
     max_examples=12,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

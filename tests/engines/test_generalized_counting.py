@@ -39,7 +39,7 @@ def labelled(value: Cell, generalization: Generalization | None) -> Cell:
     return LABELS[value] if generalization.values else value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     rows=st.lists(st.tuples(cell, cell, cell), max_size=8),
     missing=st.sampled_from([[], ["NA"]]),

@@ -79,7 +79,7 @@ def tmp_path_of_a_new_folder(folder: Path) -> int:
         max_size=30,
     )
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 def test_what_is_written_to_partitions_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str | None, str]]
 ) -> None:

@@ -79,7 +79,7 @@ def frame(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.table([pa.array([r[n] for r in rows], pa.string()) for n in names], names=names)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(problems())
 def test_the_engine_recodes_as_plain_python_does(
     problem: tuple[list[dict[str, Any]], Recoding],
@@ -92,9 +92,7 @@ def test_the_engine_recodes_as_plain_python_does(
     assert [tuple(row.values()) for row in staged.table().to_pylist()] == oracle(rows, recoding)
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(problems(), st.sampled_from([".csv", ".json", ".jsonl"]))
 def test_what_is_written_is_what_is_counted_again(
     tmp_path: Path, problem: tuple[list[dict[str, Any]], Recoding], ending: str

@@ -49,7 +49,7 @@ def test_every_name_has_an_xml_name_and_reads_back(name: str) -> None:
     assert ":" not in written
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(names, min_size=1, max_size=3, unique=True).flatmap(
         lambda found: st.lists(

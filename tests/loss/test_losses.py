@@ -114,7 +114,7 @@ def compare(case: Case, objective: Objective, expected: Callable[[Node], float])
 @pytest.mark.parametrize("name", CELL_LOSSES)
 @pytest.mark.parametrize("join", [mean, geometric])
 @given(case=cases())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_loss_of_cells_agrees_with_plain_python(
     name: str, join: Callable[[list[float], tuple[Fraction, ...]], float], case: Case
 ) -> None:
@@ -141,7 +141,7 @@ def cases_with_quantifiers(draw: st.DrawFn) -> tuple[Case, list[tuple[float, ...
 
 
 @given(cases_with_quantifiers())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_weighted_loss_is_the_sum_of_priorities_times_quantifiers(
     drawn: tuple[Case, list[tuple[float, ...] | None]],
 ) -> None:
@@ -169,7 +169,7 @@ def dearer(case: Case, node: Node) -> Fraction:
 
 
 @given(cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_discernibility_charges_each_record_its_crowd(case: Case) -> None:
     def expected(node: Node) -> float:
         kept, released = kept_rows(case, node)
@@ -180,7 +180,7 @@ def test_discernibility_charges_each_record_its_crowd(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_class_size_is_records_per_released_class(case: Case) -> None:
     def expected(node: Node) -> float:
         _, released = kept_rows(case, node)
@@ -205,7 +205,7 @@ def test_of_two_equal_columns_the_dear_one_stays_specific(loss: ClassLoss, dear:
 
 
 @given(cases(), st.sampled_from([Discernibility(), ClassSize()]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_equal_priorities_change_no_loss_of_classes(case: Case, loss: ClassLoss) -> None:
     equal = replace(case, priorities=(Fraction(3),) * len(case.ladders))
     table = table_of(equal)

@@ -55,7 +55,7 @@ def released(path: Path) -> tuple[list[str], list[Row]]:
 
 
 @given(cases())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_run_releases_what_plain_python_would(case: Case) -> None:
     expected = optimum(
         case.rows, case.ladders, case.limits, case.k, case.suppression, case.priorities
@@ -83,7 +83,7 @@ def test_a_run_releases_what_plain_python_would(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_marked_records_stay_with_nothing_left_of_them(case: Case) -> None:
     expected = optimum(
         case.rows, case.ladders, case.limits, case.k, case.suppression, case.priorities
@@ -102,7 +102,7 @@ def test_marked_records_stay_with_nothing_left_of_them(case: Case) -> None:
 
 
 @given(cases(), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_basic_match_removes_incomplete_records_before_all_else(case: Case, mark: bool) -> None:
     complete = tuple(row for row in case.rows if None not in row)
     expected = complete and optimum(

@@ -85,7 +85,7 @@ def counts_of(classes: list[list[int]], levels: tuple[tuple[int, ...], ...] = LE
 
 @pytest.mark.parametrize("name", CASES)
 @given(classes=classes_of_values)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_model_agrees_with_plain_python(name: str, classes: list[list[int]]) -> None:
     model, judge, _ = CASES[name]
     table = [value for each in classes for value in each]
@@ -95,7 +95,7 @@ def test_a_model_agrees_with_plain_python(name: str, classes: list[list[int]]) -
 
 @pytest.mark.parametrize("name", CASES)
 @given(classes=classes_of_values)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_least_removal_is_never_above_the_truth(name: str, classes: list[list[int]]) -> None:
     model, judge, exact = CASES[name]
     table = [value for each in classes for value in each]
@@ -108,7 +108,7 @@ def test_least_removal_is_never_above_the_truth(name: str, classes: list[list[in
 
 @pytest.mark.parametrize("name", CASES)
 @given(classes=classes_of_values)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_model_is_closed_under_union(name: str, classes: list[list[int]]) -> None:
     model = CASES[name][0]
     assert model.closed_under_union
@@ -138,7 +138,7 @@ START = {"distinct": 2.0, "entropy": 2.0, "alpha": 0.5}
 
 @pytest.mark.parametrize("name", REACHED)
 @given(classes=classes_of_values)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_what_all_classes_reach_is_a_demand_that_all_of_them_meet(
     name: str, classes: list[list[int]]
 ) -> None:

@@ -33,7 +33,7 @@ def has(each: Step, node: Node) -> bool:
 
 
 @given(any_boxes())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_a_region_without_a_box_is_found_when_there_is_one(given: tuple[Node, list[Step]]) -> None:
     top, boxes = given
     nodes = list(itertools.product(*(range(h + 1) for h in top)))

@@ -143,7 +143,7 @@ def refused(problem: Problem, proof: Proof) -> Finding:
 
 
 @given(KINDS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_the_proof_of_every_search_is_accepted(
     kind: tuple[Case, list[int], list[PrivacyModel], tuple[Loss, str], BoxSearch],
 ) -> None:
@@ -158,7 +158,7 @@ def test_the_proof_of_every_search_is_accepted(
 
 
 @given(cases(), st.sampled_from([COMPILED, GENERAL]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_boxes_of_a_search_have_every_node_once(case: Case, strategy: BoxSearch) -> None:
     problem = problem_of(case)
     proof = proof_of(problem, strategy)
@@ -172,7 +172,7 @@ def test_the_boxes_of_a_search_have_every_node_once(case: Case, strategy: BoxSea
 
 
 @given(KINDS, st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_no_reason_is_accepted_for_a_box_with_a_better_node(
     kind: tuple[Case, list[int], list[PrivacyModel], tuple[Loss, str], BoxSearch],
     data: st.DataObject,

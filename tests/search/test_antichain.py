@@ -43,7 +43,7 @@ def filled(direction: Direction, nodes: list[Node]) -> Antichain:
 
 @DIRECTIONS
 @given(nodes=some_nodes())
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_a_node_is_covered_exactly_when_an_inserted_one_speaks_for_it(
     direction: Direction, nodes: list[Node]
 ) -> None:
@@ -55,7 +55,7 @@ def test_a_node_is_covered_exactly_when_an_inserted_one_speaks_for_it(
 
 @DIRECTIONS
 @given(nodes=some_nodes())
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_exactly_the_inserted_nodes_that_no_other_speaks_for_are_kept(
     direction: Direction, nodes: list[Node]
 ) -> None:
@@ -71,7 +71,7 @@ def test_exactly_the_inserted_nodes_that_no_other_speaks_for_are_kept(
 
 @DIRECTIONS
 @given(calls=st.lists(st.tuples(st.booleans(), nodes_of(3)), max_size=60))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_the_statistics_are_those_of_a_plain_list(
     direction: Direction, calls: list[tuple[bool, Node]]
 ) -> None:
@@ -96,7 +96,7 @@ def test_the_statistics_are_those_of_a_plain_list(
 
 @DIRECTIONS
 @given(nodes=some_nodes())
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_every_branch_knows_the_ranks_of_what_follows_it(
     direction: Direction, nodes: list[Node]
 ) -> None:

@@ -14,7 +14,7 @@ from shoal.search.strategies.exhaustive import Exhaustive
 
 
 @given(cases())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_check_of_every_node_agrees_with_plain_python(case: Case) -> None:
     problem = problem_of(case)
     for node in itertools.product(*(range(limit + 1) for limit in case.limits)):
@@ -32,7 +32,7 @@ def test_the_check_of_every_node_agrees_with_plain_python(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_exhaustive_search_proves_the_optimum_of_plain_python(case: Case) -> None:
     events = list(Exhaustive().search(problem_of(case), Limits()))
     expected = optimum(
@@ -53,7 +53,7 @@ def test_exhaustive_search_proves_the_optimum_of_plain_python(case: Case) -> Non
 
 
 @given(cases())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_search_out_of_time_stops_and_says_so(case: Case) -> None:
     events = list(Exhaustive().search(problem_of(case), Limits(seconds=0.0)))
     last = events[-1]

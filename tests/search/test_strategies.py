@@ -104,7 +104,7 @@ def test_every_strategy_that_is_installed_is_tested_here_or_on_its_own() -> None
 
 
 @given(cases(), SENSITIVE, SOME_MODELS, st.sampled_from(LOSSES), st.sampled_from(EXACT))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_flash_and_bfs_prove_the_optimum_of_every_model_and_loss(
     case: Case,
     values: list[int],
@@ -125,7 +125,7 @@ def test_flash_and_bfs_prove_the_optimum_of_every_model_and_loss(
     st.sampled_from(LOSSES),
     st.sampled_from([BestFirst(), Datafly(), IGreedy(), Ola(), PriorityPath(), PriorityPath(True)]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_what_the_others_say_is_safe_and_true(
     case: Case,
     values: list[int],
@@ -137,7 +137,7 @@ def test_what_the_others_say_is_safe_and_true(
 
 
 @given(cases(), SENSITIVE, SOME_MODELS, st.sampled_from([BestFirst(), PriorityPath(True)]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_best_first_and_backtracking_prove_the_weighted_loss_for_every_model(
     case: Case, values: list[int], models: list[PrivacyModel], strategy: Strategy
 ) -> None:
@@ -146,7 +146,7 @@ def test_best_first_and_backtracking_prove_the_weighted_loss_for_every_model(
 
 
 @given(cases(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_best_first_follows_the_quantifiers_of_the_definition(
     case: Case, data: st.DataObject
 ) -> None:
@@ -162,7 +162,7 @@ def test_best_first_follows_the_quantifiers_of_the_definition(
 
 
 @given(cases(), SENSITIVE, SOME_MODELS, st.sampled_from(LOSSES))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_ola_proves_every_loss_where_nothing_may_be_suppressed(
     case: Case, values: list[int], models: list[PrivacyModel], loss: tuple[Loss, str]
 ) -> None:
@@ -179,14 +179,14 @@ def test_ola_proves_every_loss_where_nothing_may_be_suppressed(
 
 
 @given(cases(), SENSITIVE)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_ola_proves_a_loss_that_ignores_suppression(case: Case, values: list[int]) -> None:
     problem = sensitive_problem(case, values, [DistinctDiversity("s", 2)], Weighted())
     assert isinstance(honest(Ola(), problem), Proved)
 
 
 @given(cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_k_minimal_nodes_are_the_safe_ones_with_no_safe_one_below(case: Case) -> None:
     problem = problem_of(case)
     everywhere = itertools.product(*(range(limit + 1) for limit in case.limits))
@@ -346,7 +346,7 @@ def test_igreedy_checks_every_step_and_takes_a_safe_one_of_least_loss() -> None:
 
 
 @given(cases(), st.sampled_from(sorted(ALL)), st.integers(0, 4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_search_can_be_left_after_any_event(case: Case, name: str, after: int) -> None:
     problem = problem_of(case)
     events = ALL[name]().search(problem, Limits())
@@ -357,7 +357,7 @@ def test_a_search_can_be_left_after_any_event(case: Case, name: str, after: int)
 
 
 @given(cases(), st.sampled_from(sorted(ALL)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_search_without_time_ends_after_a_check_at_most(case: Case, name: str) -> None:
     *_, last = ALL[name]().search(problem_of(case), Limits(seconds=0.0))
     assert last.checked <= 1
@@ -396,7 +396,7 @@ def slow_to_anonymize() -> Problem:
 
 
 @given(cases(), st.sampled_from([Flash, BranchAndBound]), st.sampled_from([0.2, 0.6]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_gap_ends_the_search_when_it_is_reached(
     case: Case, strategy: type[Strategy], gap: float
 ) -> None:

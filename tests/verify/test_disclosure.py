@@ -132,7 +132,7 @@ TABLES = st.lists(st.tuples(st.sampled_from("xyz"), CELLS), min_size=1, max_size
 
 
 @given(TABLES, st.booleans())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_what_is_reached_is_the_worst_of_all_classes(rows: list[Row], as_value: bool) -> None:
     found = measure(source("qs", rows), "q", sensitive="s", missing_as_value=as_value)
     (reached,) = found.sensitive

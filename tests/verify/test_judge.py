@@ -17,7 +17,7 @@ from shoal.verify.source_facts import source_facts
 from verify.anonymizer import NAMES, Released, released, steps
 from verify.rows import Row, definition, source
 
-PATIENT = settings(deadline=None, max_examples=60)
+PATIENT = settings(max_examples=60)
 KNOWS = st.fixed_dictionaries({"levels": st.booleans(), "values": st.booleans()})
 
 

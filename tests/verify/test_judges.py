@@ -80,7 +80,7 @@ def appointed(demand: Demand, model: Definition, table: dict[str | None, int]) -
 
 @pytest.mark.parametrize("name", ORACLES)
 @given(classes=classes_of_places)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_judge_agrees_with_the_definition(name: str, classes: list[list[int]]) -> None:
     spec, oracle = ORACLES[name]
     everyone = [value for each in classes for value in each]
@@ -104,7 +104,7 @@ SPECS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", SPECS)
 @given(rows=tables, missing=st.sampled_from(["none", "value"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_judge_agrees_with_the_model_of_the_search_but_on_the_edge(
     name: str, rows: list[Row], missing: str
 ) -> None:
@@ -112,7 +112,7 @@ def test_a_judge_agrees_with_the_model_of_the_search_but_on_the_edge(
 
 
 @given(rows=tables, missing=st.sampled_from(["none", "value"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_hierarchy_file_without_a_single_top_means_the_same_to_both(
     rows: list[Row], missing: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -7,15 +7,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.definition.model import Csv, Cuts, Dates, Groups, Intervals, Mask, Suppress, Taxonomy
 from shoal.errors import BadHierarchy
 from shoal.verify.labels.base import Labels
 from shoal.verify.levels import labels_of
-
-PATIENT = settings(deadline=None)
 
 
 def fits(labels: Labels, level: int, *texts: str) -> bool:
@@ -138,7 +136,6 @@ def test_the_last_mask_is_the_top_where_it_covers_the_longest_value() -> None:
     assert mask(3, 4).single(3, ["*"])
 
 
-@PATIENT
 @given(st.sets(st.text("1*ab", min_size=1, max_size=5), min_size=1), st.integers(1, 5), st.data())
 def test_masked_values_of_a_known_source_always_fit(
     values: set[str], step: int, data: st.DataObject
@@ -175,7 +172,6 @@ def test_bottom_and_top_coding_cut_the_intervals() -> None:
     assert fits(intervals(100, bottom=18, top=93), 1, "[18,93)")
 
 
-@PATIENT
 @given(
     st.decimals(-1000, 1000, places=2, allow_nan=False),
     st.sampled_from(["0.1", "0.25", "5", "30"]),
@@ -245,7 +241,6 @@ def test_level_0_of_dates_holds_dates() -> None:
     assert fits(dates("year", form="%d.%m.%Y"), 0, "7.3.2020")
 
 
-@PATIENT
 @given(st.dates(date(1, 1, 1), date(9999, 1, 1)), st.integers(0, 40000))
 def test_the_last_unit_is_the_top_where_it_holds_every_date(first: date, days: int) -> None:
     last = first + timedelta(min(days, (date.max - first).days))
@@ -277,7 +272,6 @@ def test_runs_of_an_unknown_source_rise_and_do_not_overlap() -> None:
     assert labels.misfits(0, ["a", "a..b"]) == ["a..b"]
 
 
-@PATIENT
 @given(st.sets(st.text("1.a", min_size=1, max_size=4), min_size=1, max_size=12), st.integers(1, 4))
 def test_runs_of_a_known_source_are_exactly_its_sorted_values_cut_evenly(
     values: set[str], size: int

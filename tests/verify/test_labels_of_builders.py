@@ -5,14 +5,13 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.definition.model import Cuts, Dates, Groups, Hierarchy, Intervals, Mask, Suppress
 from shoal.encode.builders import build
 from shoal.verify.levels import labels_of
 
-PATIENT = settings(deadline=None)
 TEXTS = st.sets(st.text("ab1*. ;", min_size=1, max_size=6).filter(str.strip), min_size=1)
 NUMBERS = st.one_of(
     st.integers(-200, 200).map(str),
@@ -38,14 +37,12 @@ def accepted(spec: Hierarchy, values: set[str]) -> None:
             assert unknown.misfits(level, labels) == []
 
 
-@PATIENT
 @given(TEXTS, st.sampled_from([[1], [1, 2], [2, 4, 6]]), st.sampled_from(["left", "right"]))
 def test_masks(values: set[str], steps: list[int], side: str) -> None:
     accepted(Mask.model_validate({"mask": steps, "from": side}), values)
     accepted(Suppress(), values)
 
 
-@PATIENT
 @given(
     st.sets(NUMBERS, min_size=1),
     st.sampled_from([[0.1, 0.5], [5, 10, 100], [2.5], [1000]]),
@@ -55,7 +52,6 @@ def test_intervals(values: set[str], widths: list[float], ends: dict[str, Any]) 
     accepted(Intervals.model_validate({"intervals": widths, **ends}), values)
 
 
-@PATIENT
 @given(
     st.sets(NUMBERS, min_size=1), st.sampled_from([[[0]], [[-10, 0, 2.5, 90], [0]], [[1, 5], []]])
 )
@@ -63,7 +59,6 @@ def test_cuts(values: set[str], cuts: list[list[float]]) -> None:
     accepted(Cuts.model_validate({"cuts": cuts}), values)
 
 
-@PATIENT
 @given(
     st.sets(TIMES, min_size=1),
     st.sampled_from([["day", "week"], ["month", "quarter", "year"], ["decade", "century"]]),
@@ -72,7 +67,6 @@ def test_dates(values: set[str], units: list[str]) -> None:
     accepted(Dates.model_validate({"date": units}), values)
 
 
-@PATIENT
 @given(
     TEXTS | st.sets(NUMBERS, min_size=1),
     st.sampled_from([[2], [1, 3], [2, 4, 8]]),

@@ -13,7 +13,7 @@ from verify.rows import Cell, Row, source
 NAMES = ("x", "y", "z")
 CELLS = st.sampled_from(["a", "b", None])
 TABLES = st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=14)
-PATIENT = settings(deadline=None, max_examples=150)
+PATIENT = settings(max_examples=150)
 
 
 def cells_match(match: str, mine: Cell, other: Cell) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.verify.measure import Measure, measure
@@ -13,14 +13,12 @@ from verify.rows import Row, source
 
 CELLS = st.sampled_from(["a", "b", "?", "", None])
 TABLES = st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=30)
-PATIENT = settings(deadline=None)
 
 
 def seen(row: Row) -> Row:
     return tuple(None if cell in ("?", "") else cell for cell in row)
 
 
-@PATIENT
 @given(TABLES)
 def test_a_measure_counts_what_a_plain_counter_counts(rows: list[Row]) -> None:
     sizes = Counter(seen(row[:2]) for row in rows)
@@ -38,7 +36,6 @@ def test_a_measure_counts_what_a_plain_counter_counts(rows: list[Row]) -> None:
     assert sum(bucket.records for bucket in found.class_sizes) == len(rows)
 
 
-@PATIENT
 @given(TABLES)
 def test_labels_of_a_column_are_counted_over_all_classes(rows: list[Row]) -> None:
     found = recount(source("xyz", rows), ["x", "y"])
@@ -49,7 +46,6 @@ def test_labels_of_a_column_are_counted_over_all_classes(rows: list[Row]) -> Non
         assert dict(zip(column.labels, column.counts, strict=True)) == counts
 
 
-@PATIENT
 @given(TABLES)
 def test_marked_records_are_those_without_any_value_looked_at(rows: list[Row]) -> None:
     found = recount(source("xyz", rows), ["x", "y"], sensitive=["z"], mark=True)
