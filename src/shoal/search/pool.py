@@ -29,7 +29,7 @@ FIRST_SLICE, LARGEST_SLICE = 20_000_000, 250_000_000
 FIRST_TURN, LARGEST_TURN = 250_000_000, 4_000_000_000
 """Tuples passed over before an explorer gives its boxes back, for that of the least bound."""
 
-CLIMB_AFTER = 0.4
+CLIMB_AFTER = 0.25
 """Seconds after which the neighbours of the best node are looked at."""
 
 
