@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,8 @@ def count(session: Session, relation: Relation, question: Question) -> pa.Table:
             query = _merged(query).limit(question.at_most + 1)
         types = [pa.int64() if key.labels else pa.string() for key in keys]
         schema = pa.schema([*zip(names, types, strict=True), ("n", pa.int64())])
-        table = pa.Table.from_batches(read(session, query, schema), schema)
+        with _hashing(session):
+            table = pa.Table.from_batches(read(session, query, schema), schema)
     return _spelled(table, keys).rename_columns([*question.columns, count_name(question.columns)])
 
 
@@ -64,7 +66,21 @@ def count_distinct(session: Session, relation: Relation, question: Question) -> 
         if question.at_most is not None:
             found = found.limit(question.at_most + 1)
         number = sa.select(sa.func.count()).select_from(found.subquery("found"))
-        return int(session.rows(number)[0][0])
+        with _hashing(session):
+            return int(session.rows(number)[0][0])
+
+
+@contextmanager
+def _hashing(session: Session) -> Iterator[None]:
+    """Have PostgreSQL group by hashing, not by sorting.
+
+    It takes the texts to be longer than they are, and the groups not to fit into memory.
+    """
+    if session.system == "postgresql":
+        session.run("SET LOCAL enable_sort = off")
+    yield
+    if session.system == "postgresql":
+        session.run("SET LOCAL enable_sort = on")
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ never null, and they sort as the labels do with missing first.
 from __future__ import annotations
 
 import contextlib
-import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from secrets import token_hex
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
 
+from shoal.engines.database.names import TableName, staged_name
 from shoal.engines.database.texts import stop
 from shoal.engines.database.writing import insert
 
@@ -30,8 +31,12 @@ UNKNOWN = -1
 """The code of a value that is not listed, where that is no error: it is in no class."""
 _INDEXED = ("mysql", "mariadb", "sqlite")
 """Systems that join by an index alone; the others hash."""
-_LONGEST_KEY, _WIDEST_KEY = 3000, 16
-"""The bytes and the columns that an index of MySQL may have."""
+_LONGEST_KEY = 3000
+"""The bytes that an index of MySQL may have."""
+_FEW = 16
+"""So many texts PostgreSQL compares in less time than it takes to look one up in a hash table."""
+_LARGEST_NUMBER = 2**62
+"""What no packed codes reach, so that every system has a whole number for them."""
 
 
 @dataclass(frozen=True)
@@ -64,32 +69,59 @@ class Codes:
 
 @dataclass(frozen=True)
 class Labels:
-    """A temporary table from raw texts to codes, and how a query looks a value up in it."""
+    """From raw texts to codes: a table that a query joins, or few texts that stand in the query."""
 
-    table: sa.Table
+    listed: sa.Table | Mapping[str, int]
     codes: Codes
     must_be_known: bool
 
     def join(self, records: sa.FromClause, raw: Expression) -> sa.FromClause:
         """The records, each with its code where it has one: raw texts are distinct here."""
-        return sa.outerjoin(records, self.table, raw == self.table.c.value)
+        if not isinstance(self.listed, sa.Table):
+            return records
+        return sa.outerjoin(records, self.listed, raw == self.listed.c.value)
 
     def code(self, system: str, raw: sa.ColumnElement[Any], name: str) -> Expression:
         """The code of a value; one that must be known and is not stops the query.
 
         `name` is what the query calls the raw text.
         """
-        code = self.table.c.code
         otherwise = stop(system, name) if self.must_be_known else sa.literal(UNKNOWN)
         missing = sa.literal(self.codes.code_of_missing())
-        return sa.case((raw.is_(None), missing), (code.is_(None), otherwise), else_=code)
+        absent = sa.case((raw.is_(None), missing), else_=otherwise)
+        if not isinstance(self.listed, sa.Table):
+            return sa.case(self.listed, value=raw, else_=absent) if self.listed else absent
+        return sa.func.coalesce(self.listed.c.code, absent)
+
+
+def packing(codes: Sequence[Codes]) -> list[dict[int, int]]:
+    """How codes of several columns are packed into few whole numbers: the factors of each column.
+
+    A column has a digit for each of its codes, for missing and for UNKNOWN. So the sum of factor
+    times code + 1 is another number for every other combination.
+    """
+    packs: list[dict[int, int]] = [{}]
+    factor = 1
+    for j, each in enumerate(codes):
+        digits = len(each.labels) + 2
+        if factor * digits > _LARGEST_NUMBER:
+            packs.append({})
+            factor = 1
+        packs[-1][j] = factor
+        factor *= digits
+    return packs
 
 
 class Scratch:
-    """Temporary tables, which only this connection sees, dropped when the context ends."""
+    """Tables that only this connection sees, dropped when the context ends.
 
-    def __init__(self, session: Session) -> None:
+    They are temporary. Parallel workers of PostgreSQL cannot read such tables: beside a table that
+    this transaction makes they are plain ones, which nobody sees before it is committed.
+    """
+
+    def __init__(self, session: Session, beside: TableName | None = None) -> None:
         self._session = session
+        self._beside = beside if session.system == "postgresql" else None
         self._made: list[sa.Table] = []
 
     def __enter__(self) -> Self:
@@ -118,8 +150,10 @@ class Scratch:
         *,
         strict: bool,
     ) -> Labels:
-        """A table with the code of each of these texts of a column."""
+        """The code of each of these texts of a column."""
         found = relation.raws(self._session, name, values)
+        if self._session.system == "postgresql" and len(found) <= _FEW:
+            return Labels({each: values[text] for each, text in found.items()}, codes, strict)
         raws = [relation.encoded(each) for each in found]
         longest = max((len(each.encode()) for each in found if each), default=1)
         data = pa.table(
@@ -128,7 +162,7 @@ class Scratch:
                 "code": pa.array([values[text] for text in found.values()], pa.int32()),
             }
         )
-        indexed = self._session.system in _INDEXED and longest <= _LONGEST_KEY
+        indexed = self.indexes and longest <= _LONGEST_KEY
         columns = [
             sa.Column("value", relation.raw_type(longest), primary_key=indexed, nullable=False),
             sa.Column("code", sa.Integer, nullable=False, autoincrement=False),
@@ -138,23 +172,24 @@ class Scratch:
     def table(self, columns: list[sa.Column[Any]], data: pa.Table) -> sa.Table:
         """A temporary table with these rows."""
         system = self._session.system
-        name = f"shoal_{secrets.token_hex(4)}"
-        made = sa.Table(
-            f"#{name}" if system == "mssql" else name,
-            sa.MetaData(),
-            *columns,
-            prefixes=[] if system == "mssql" else [_PREFIXES.get(system, "TEMPORARY")],
-        )
+        kind, place = [_PREFIXES.get(system, "TEMPORARY")], TableName(f"shoal_{token_hex(4)}")
+        if self._beside is not None:
+            kind, place = ["UNLOGGED"], staged_name(self._beside)
+        elif system == "mssql":
+            kind, place = [], place.beside(f"#{place.table}")
+        made = sa.Table(place.table, sa.MetaData(), *columns, schema=place.schema, prefixes=kind)
         self._session.run(sa.schema.CreateTable(made))
         self._made.append(made)
         insert(self._session, made, data.to_batches())
         if system == "postgresql":
-            self._session.run(f"ANALYZE {name}")
+            preparer = self._session.connection.dialect.identifier_preparer
+            self._session.run(f"ANALYZE {preparer.format_table(made)}")
         return made
 
-    def key(self, columns: int) -> bool:
-        """Whether so many columns of whole numbers get an index."""
-        return self._session.system in _INDEXED and columns <= _WIDEST_KEY
+    @property
+    def indexes(self) -> bool:
+        """Whether tables to join get an index."""
+        return self._session.system in _INDEXED
 
 
 _PREFIXES = {"oracle": "GLOBAL TEMPORARY"}

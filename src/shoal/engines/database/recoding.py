@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
@@ -13,7 +14,7 @@ from sqlalchemy.sql.elements import quoted_name
 
 from shoal.engines.database.counting import values_of
 from shoal.engines.database.fields import OTHER, TEXT
-from shoal.engines.database.labels import Codes, Labels, Scratch
+from shoal.engines.database.labels import Codes, Labels, Scratch, packing
 from shoal.engines.database.texts import raw
 from shoal.engines.database.writing import text_type
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from shoal.engines.database.session import Session
 
     Expression = sa.ColumnElement[Any]
+
+
+_PLAN = ("enable_mergejoin = off", "enable_nestloop = off", "join_collapse_limit = 1")
+"""PostgreSQL is to hash small tables one by one, as the query says: hashing needs no order, and of
+codes that it has to compute first it has wrong notions."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +60,8 @@ def recoded(
     seeded with the class, which sorts much faster than many columns and says as little.
 
     Three steps: the records with the raw texts t0, t1, ... of the quasi-identifiers; their codes
-    k0, k1, ...; and the join with the classes that may pass, which has the labels. The label of a
-    record that does not pass is never needed.
+    k0, k1, ...; and the join with the classes that may pass, which has the labels. The codes are
+    packed into one number for that, where they fit. A record that does not pass needs no label.
     """
     labels = [
         _labels(scratch, relation, recoding, name, generalization)
@@ -63,8 +69,8 @@ def recoded(
     ]
     classes = _classes(scratch, relation, recoding, labels)
     coded = _coded(session, relation, recoding, labels)
-    keys = range(len(labels))
-    match = sa.and_(sa.true(), *(coded.c[f"k{j}"] == classes.c[f"k{j}"] for j in keys))
+    packs = packing([each.codes for each in labels])
+    match = sa.and_(*(_packed(coded, pack) == classes.c[f"p{i}"] for i, pack in enumerate(packs)))
     passing = sa.join(coded, classes, match, isouter=recoding.mark)
     released: list[Expression] = []
     order: list[Expression] = [classes.c.place]
@@ -75,18 +81,27 @@ def recoded(
             by_text = relation.field(name).kind in (TEXT, OTHER)
             order.append(raw(relation.system, value, relation.field(name)) if by_text else value)
     query = sa.select(*released).select_from(passing)
+    for setting in _PLAN if session.system == "postgresql" else ():
+        session.run(f"SET LOCAL {setting}")
     if session.system in ("mysql", "mariadb"):
         query = query.prefix_with("STRAIGHT_JOIN")  # classes last, by their index
     if into_table and session.system == "postgresql":
-        told, *others = order
-        content = sa.collate(sa.cast(sa.func.row(*others), sa.Text), "C")
-        order = [sa.func.hashtextextended(content, sa.func.coalesce(told, 0))]
+        order = [_hash(*order)]
     query = query.order_by(*(nulls_first(session.system, each) for each in order))
     declared = {
         name: "TEXT" if is_labelled(recoding, name) else relation.field(name).declared
         for name in recoding.columns
     }
     return Recoded(query, _shape(relation, recoding, classes), declared)
+
+
+def _hash(seed: Expression, *values: Expression) -> Expression:
+    """A number that the values and the seed decide, all of which may be null."""
+    found: Expression = sa.cast(sa.func.coalesce(seed, 0), sa.BigInteger)
+    for value in values:
+        text = sa.collate(sa.cast(value, sa.Text), "C")
+        found = sa.func.coalesce(sa.func.hashtextextended(text, found), found)
+    return found
 
 
 def _shape(relation: Relation, recoding: Recoding, classes: sa.Table) -> sa.Select[Any]:
@@ -138,30 +153,48 @@ def _labels(
 def _classes(
     scratch: Scratch, relation: Relation, recoding: Recoding, labels: list[Labels]
 ) -> sa.Table:
-    """The classes that may pass: their codes k0, k1, ..., their place in the order of the labels
-    of the released columns, and the labels g0, g1, ... that are released.
+    """The classes that may pass: their packed codes p0, p1, ..., their place in the order of the
+    labels of the released columns, and the labels g0, g1, ... that are released.
     """
-    columns: list[sa.Column[Any]] = []
-    arrays: dict[str, Any] = {}
-    indexed = scratch.key(len(labels))
-    for j, each in enumerate(labels):
-        found = recoding.classes.column(list(recoding.generalized)[j]).cast(pa.string())
-        arrays[f"k{j}"] = each.codes.codes(found)
-        columns.append(
-            sa.Column(f"k{j}", sa.Integer, primary_key=indexed, autoincrement=False, nullable=False)
-        )
     names = list(recoding.generalized)
-    by_column = sorted(arrays, key=lambda k: [*recoding.columns, *names].index(names[int(k[1:])]))
-    distinct = pa.table(arrays).group_by(list(arrays)).aggregate([])
-    distinct = distinct.sort_by([(key, "ascending") for key in by_column])
-    distinct = distinct.append_column("place", pa.array(range(1, len(distinct) + 1), pa.int32()))
-    columns.append(sa.Column("place", sa.Integer, nullable=False))
-    for j, (name, each) in enumerate(zip(recoding.generalized, labels, strict=True)):
+    codes = {
+        name: each.codes.codes(recoding.classes.column(name).cast(pa.string()))
+        for name, each in zip(names, labels, strict=True)
+    }
+    by_column = sorted(names, key=[*recoding.columns, *names].index)
+    distinct = pa.table(codes).group_by(names).aggregate([])
+    distinct = distinct.sort_by([(name, "ascending") for name in by_column])
+    columns: list[sa.Column[Any]] = [sa.Column("place", sa.Integer, nullable=False)]
+    arrays: dict[str, Any] = {"place": pa.array(range(1, len(distinct) + 1), pa.int32())}
+    indexed = scratch.indexes
+    for i, pack in enumerate(packing([each.codes for each in labels])):
+        arrays[f"p{i}"] = _numbers(distinct, pack)
+        columns.append(sa.Column(f"p{i}", sa.BigInteger, primary_key=indexed, autoincrement=False))
+    for j, (name, each) in enumerate(zip(names, labels, strict=True)):
         if is_labelled(recoding, name):
             longest = pc.max(pc.utf8_length(each.codes.labels)).as_py() or 1
             columns.append(sa.Column(f"g{j}", text_type(relation.system, longest)))
-            distinct = distinct.append_column(f"g{j}", each.codes.texts(distinct.column(f"k{j}")))
-    return scratch.table(columns, distinct)
+            arrays[f"g{j}"] = each.codes.texts(distinct.column(name))
+    return scratch.table(columns, pa.table(arrays))
+
+
+def _packed(coded: sa.Subquery, factors: Mapping[int, int]) -> Expression:
+    """The codes of a record as one number."""
+    parts = [(coded.c[f"k{j}"] + 1) * _big(factor) for j, factor in factors.items()]
+    return sum(parts, _big(0))
+
+
+def _big(number: int) -> Expression:
+    """A number that makes a product wide enough in every system."""
+    return sa.cast(sa.literal(number), sa.BigInteger)
+
+
+def _numbers(codes: pa.Table, factors: Mapping[int, int]) -> pa.Array:
+    """The codes of each class as one number."""
+    total = np.zeros(len(codes), np.int64)
+    for j, factor in factors.items():
+        total += (codes.column(j).to_numpy().astype(np.int64) + 1) * factor
+    return pa.array(total)
 
 
 def _coded(
@@ -186,17 +219,7 @@ def _coded(
         source = each.join(source, text)
         codes.append(each.code(relation.system, text, f"records.t{j}").label(f"k{j}"))
     kept = [records.c[value.name] for value in values]
-    coded = sa.select(*kept, *codes).select_from(source)
-    return _fenced(session.system, coded).subquery("coded")
-
-
-def _fenced(system: str, query: sa.Select[Any]) -> sa.Select[Any]:
-    """A query that PostgreSQL does not merge into the one around it.
-
-    Its planner would join the classes by their first codes before it has looked up the others,
-    which repeats every record for every class that agrees so far.
-    """
-    return query.offset(0) if system == "postgresql" else query
+    return sa.select(*kept, *codes).select_from(source).subquery("coded")
 
 
 def _released(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+_NO_COMPILING = "SELECT set_config('jit', 'off', false) FROM pg_settings WHERE name = 'jit'"
 _MORE_MEMORY = """
     SELECT set_config('work_mem', '64MB', false) FROM pg_settings
     WHERE name = 'work_mem' AND setting::bigint < 65536
@@ -28,6 +29,7 @@ SETTINGS = {
         "SET TimeZone = 'UTC'",
         "SET extra_float_digits = 1",
         "SET idle_in_transaction_session_timeout = 0",
+        _NO_COMPILING,
         _MORE_MEMORY,
     ),
     "mysql": ("SET time_zone = '+00:00'",),
@@ -36,8 +38,9 @@ SETTINGS = {
 }
 """What each session is told first, so that the same value has the same text everywhere.
 
-PostgreSQL is to wait while the search goes on, and to group and sort in memory. SQLite otherwise
-refuses to rename a table while a view of the replaced one exists.
+PostgreSQL is to wait while the search goes on, to group and sort in memory, and not to compile
+queries, which takes longer than it saves. SQLite otherwise refuses to rename a table while a view
+of the replaced one exists.
 """
 _NOTICE_A_DEAD_CLIENT = "SET client_connection_check_interval = '2s'"
 """So that PostgreSQL stops the query of a killed process, where its version and system can."""

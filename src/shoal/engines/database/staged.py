@@ -93,7 +93,7 @@ def stage_recoded(
                 code="output-is-source",
                 hint="choose another table",
             )
-        with Scratch(writing) as scratch:
+        with Scratch(writing, beside=name) as scratch:
             made = recoded(writing, scratch, relation, recoding, into_table=True)
             _create_as(writing, name, made)
 
@@ -211,8 +211,6 @@ def _create_as(session: Session, name: TableName, made: Recoded) -> None:
     """
     table, text = name.sql(session), session.sql(made.query)
     if session.system == "postgresql":
-        for plan in ("enable_mergejoin", "enable_nestloop"):  # hashing needs no order
-            session.run(f"SET LOCAL {plan} = off")
         session.run(f"CREATE TABLE {table} AS {text}")
         return
     if session.system == "sqlite":
