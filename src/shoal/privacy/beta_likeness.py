@@ -41,12 +41,12 @@ class BetaLikeness:
     def satisfied(self, counts: Counts) -> Bools:
         """No value gained too much."""
         histogram = counts.histograms[self.attribute]
-        return within(histogram, self._caps(histogram))
+        return within(histogram, self.caps(histogram))
 
     def least_removal(self, counts: Counts) -> Ints:
         """What is above the largest part within the caps (share_caps.kept_at_most)."""
         histogram = counts.histograms[self.attribute]
-        kept = kept_at_most(histogram, self._caps(histogram))
+        kept = kept_at_most(histogram, self.caps(histogram))
         return removal(counts.sizes, totals(histogram), kept, self.satisfied(counts))
 
     def reached(self, counts: Counts) -> float:
@@ -64,7 +64,8 @@ class BetaLikeness:
         worst = np.where(records == 0, np.inf, largest(histogram, gain))
         return float(worst.max(initial=0.0))
 
-    def _caps(self, histogram: Histogram) -> Floats:
+    def caps(self, histogram: Histogram) -> Floats:
+        """The largest share that each value may have of a class."""
         p = np.maximum(reference_shares(histogram), 1e-300)
         gain = np.minimum(self.beta, -np.log(p)) if self.enhanced else self.beta
         return (1 + gain) * p

@@ -29,9 +29,10 @@ def charge_fixed(state, depth):  # type: ignore[no-untyped-def]
 @part
 def at_least(state, depth, j, level):  # type: ignore[no-untyped-def]
     """The least that attribute `j` at a level adds to the cost of a node of a box."""
-    cost = state.base[j, level] + state.paid[depth, j, level]
+    cost, more = state.base[j, level] + state.paid[depth, j, level], state.owed[depth, j]
     if level < state.hi[depth, j]:
-        cost += state.extra[depth, j, level]
+        more = max(more, state.extra[depth, j, level])
+    cost += more
     return np.log1p(state.priority[j] * cost) if state.geometric else cost
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from shoal.search.cuts import at_least, charge_fixed, due_at
-from shoal.search.kernels import kernel, look, step
+from shoal.search.kernels import kernel, part, step
 from shoal.search.memory import (
     CANDIDATES,
     DIVE,
@@ -32,10 +32,14 @@ from shoal.search.memory import (
     WORK,
 )
 from shoal.search.merging import compress
-from shoal.search.state import State
+from shoal.search.state import Sensitive, State
 from shoal.search.tightening import add, lower, tighten
+from shoal.search.weighing import look
 
-FILES = ("memory", "state", "kernels", "merging", "notes", "cuts", "tightening", "descent")
+FILES = (
+    *("memory", "state", "kernels", "demands", "removal", "weighing"),
+    *("merging", "notes", "cuts", "tightening", "descent"),
+)
 """The modules whose code is compiled together."""
 
 LEAST_PASSES = 64
@@ -51,12 +55,12 @@ def _made_of(sources: int) -> Any:
     """
 
     @kernel
-    def explore(memory, depth, work):  # type: ignore[no-untyped-def]
+    def explore(memory, values, depth, work):  # type: ignore[no-untyped-def]
         """Look at the boxes on the stack and inside them, deepest first, for so much work.
 
         Returns the depth at which it ended, -1 when no box is left open.
         """
-        state: Any = State(*memory)
+        state: Any = State(*memory, _sensitive(values))  # type: ignore[call-arg]
         state.done[WORK], state.done[MADE_OF] = 0, sources
         while depth >= 0:
             frame = state.frames[depth]
@@ -77,7 +81,8 @@ def _made_of(sources: int) -> Any:
                 if tighten(state, depth):
                     depth -= 1
                     continue
-                compress(state, depth)
+                if state.values is None:
+                    compress(state, depth)
                 _branch(state, depth)
             if frame.step == DONE:
                 depth -= 1
@@ -89,6 +94,12 @@ def _made_of(sources: int) -> Any:
         return depth
 
     return explore
+
+
+@part
+def _sensitive(values):  # type: ignore[no-untyped-def]
+    """The sensitive values by reference; None where there are none."""
+    return None if values is None else Sensitive(*values)
 
 
 def _sources() -> int:
@@ -120,7 +131,7 @@ def _dive(state, depth):  # type: ignore[no-untyped-def]
             return
         if not state.fresh[depth, by]:
             lo[by] = hi[by] - 1
-            look(state, depth, by)
+            look(state, depth, by, state.values)
             lo[by] = state.bottom[by]
             if frame.removed + state.dropped[depth, by, hi[by] - 1] > state.limit:
                 saves[by] = 0.0
@@ -148,7 +159,7 @@ def _neighbours(state, depth):  # type: ignore[no-untyped-def]
         if hi[j] > state.bottom[j]:
             lo[j] = hi[j] - 1
             charge_fixed(state, depth)
-            look(state, depth, j)
+            look(state, depth, j, state.values)
             removed = frame.removed + state.dropped[depth, j, lo[j]]
             if removed <= state.limit:
                 own = at_least(state, depth, j, lo[j]) + due_at(state, depth, j, lo[j])
@@ -167,13 +178,14 @@ def _begin(state, depth):  # type: ignore[no-untyped-def]
     frame.first, frame.tuples, frame.end = 0, tuples, tuples
     frame.at_class, frame.end_class, frame.classes = 0, tuples, 1
     frame.at_sample, frame.end_sample, frame.removed = 0, 2, 0
+    frame.owes, frame.failing = 0, 0
     frame.step = NEW
     for t in range(tuples):
         state.class_of[t] = 1
     falls = 0
     for j in range(len(lo)):
         state.sample[1, j] = state.codes[j, 0]
-        state.told[depth, j] = state.bottom[j]
+        state.told[depth, j], state.owed[depth, j] = state.bottom[j], 0.0
         for level in range(lo[j], hi[j] + 1):
             state.paid[depth, j, level], state.extra[depth, j, level] = 0.0, 0.0
             state.due[depth, j, level], state.dropped[depth, j, level] = 0.0, 0
@@ -252,10 +264,12 @@ def _inherit(state, depth):  # type: ignore[no-untyped-def]
     child.at_class, child.end_class = parent.at_class, parent.end_class
     child.at_sample, child.end_sample = parent.at_sample, parent.end_sample
     child.classes, child.removed, child.step = parent.classes, parent.removed, NEW
+    child.owes, child.failing, child.serial = parent.owes, parent.failing, parent.serial
     for j in range(state.lo.shape[1]):
         state.lo[depth + 1, j], state.hi[depth + 1, j] = state.lo[depth, j], state.hi[depth, j]
         state.told[depth + 1, j] = state.told[depth, j]
         state.fresh[depth + 1, j] = state.fresh[depth, j]
+        state.owed[depth + 1, j] = state.owed[depth, j]
         for level in range(state.lo[depth, j], state.hi[depth, j] + 1):
             state.paid[depth + 1, j, level] = state.paid[depth, j, level]
             state.extra[depth + 1, j, level] = state.extra[depth, j, level]

@@ -20,6 +20,7 @@ from shoal.search.memory import (
     rows_of,
     scratch_of,
     stack_of,
+    work_space_of,
 )
 from shoal.search.notes import REASONS
 from shoal.values import Closed
@@ -48,6 +49,7 @@ class Explorer:
         self._output = output_of(prepared, shared, log=log)
         tables, rows, scratch = prepared.tables, rows_of(prepared), scratch_of(prepared)
         self._memory = (*tables, *rows, *scratch, *self._stack, *self._output)
+        self._values = work_space_of(prepared)
 
     @property
     def open(self) -> bool:
@@ -70,7 +72,7 @@ class Explorer:
         `best` is the cost and the removed records of the best node known.
         """
         self._output.best[:] = best
-        self._depth = explore(self._memory, self._depth, work)
+        self._depth = explore(self._memory, self._values, self._depth, work)
         self.worked += int(self._output.done[WORK])
         return self._explored()
 
@@ -91,7 +93,7 @@ class Explorer:
     def dive(self) -> Explored:
         """Good nodes, from the top of the lattice down, each one level below the one before."""
         self._put(Box(0.0, self._bottom, self._top), DIVE)
-        self._depth = explore(self._memory, 0, 0)
+        self._depth = explore(self._memory, self._values, 0, 0)
         return self._explored()
 
     def climb(self, start: Candidate) -> Explored:
@@ -113,7 +115,7 @@ class Explorer:
             return []
         lower = tuple(max(level - 1, low) for level, low in zip(top, self._bottom, strict=True))
         self._put(Box(0.0, lower, top), NODE)
-        self._depth = explore(self._memory, 0, 0)
+        self._depth = explore(self._memory, self._values, 0, 0)
         return self._explored().candidates
 
     def _put(self, box: Box, step: int) -> None:

@@ -65,7 +65,7 @@ def stays(state, at, cells):  # type: ignore[no-untyped-def]
 
 
 @part
-def look(state, depth, j):  # type: ignore[no-untyped-def]
+def look_at_sizes(state, depth, j):  # type: ignore[no-untyped-def]
     """What each level of attribute `j` from `lo` up to below `hi` would drop and cost.
 
     With `hi` lowered to that level in `j` alone: the records dropped, what they cost attribute `j`

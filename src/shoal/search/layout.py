@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.search.demands import BITS, DIFFERENT, demands_of, is_known, values_of
 from shoal.search.objective import CellObjective, LevelObjective
 
 if TYPE_CHECKING:
+    from shoal.search.demands import Demand, Values
     from shoal.search.memory import Tables
     from shoal.search.problem import Problem
     from shoal.values import Bools, Ints
@@ -26,15 +27,11 @@ MOST_CELLS = 64_000_000
 def fits(problem: Problem) -> bool:
     """Whether the compiled search can solve a problem.
 
-    Its models must be k-anonymity and distinct diversity over at most 64 values, its loss one of
-    cells or levels, its weights small enough for 32 bits.
+    Its models must be those of this package, its loss one of cells or levels, its weights small
+    enough for 32 bits, and its tallies for memory.
     """
-    for model in problem.models:
-        if isinstance(model, DistinctDiversity):
-            if len(problem.table.histograms[model.attribute].reference.values) > 64:
-                return False
-        elif not isinstance(model, KAnonymity):
-            return False
+    if not all(is_known(model) for model in problem.models):
+        return False
     table = problem.table
     classes = min(table.tuples, table.records // 2) + 3
     widest = max(len(attribute.groups[0]) for attribute in table.attributes) + 1
@@ -42,7 +39,14 @@ def fits(problem: Problem) -> bool:
         isinstance(problem.objective, CellObjective | LevelObjective)
         and table.records < MOST_RECORDS
         and classes * widest <= MOST_CELLS
+        and widest * sum(_sizes(problem).values()) <= MOST_CELLS
     )
+
+
+def _sizes(problem: Problem) -> dict[str, int]:
+    """How many values each sensitive attribute has."""
+    histograms = problem.table.histograms
+    return {name: len(histogram.reference.values) for name, histogram in histograms.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,7 @@ class Prepared:
     codes: np.ndarray
     weights: np.ndarray
     masks: np.ndarray
+    values: Values | None
     top: Ints
 
 
@@ -80,7 +85,9 @@ def prepare(problem: Problem) -> Prepared:
             base[j, level], dearest, cheapest = _costs(problem, j, level, occurs)
             charge[j, level, : len(dearest)] = dearest
             exact = exact and bool((np.abs(dearest - cheapest) <= 1e-15).all())
-    demands = [m for m in problem.models if isinstance(m, DistinctDiversity)]
+    demands, sizes = demands_of(problem), _sizes(problem)
+    masked = [each for each in demands if each.different > 1 and sizes[each.attribute] <= BITS]
+    plain = all(each.kind == DIFFERENT and each in masked for each in demands)
     objective = problem.objective
     tables = Tables(
         np.array(problem.lattice.bottom, np.int64),
@@ -90,21 +97,22 @@ def prepare(problem: Problem) -> Prepared:
         base,
         charge,
         np.array([attribute.priority for attribute in attributes]),
-        np.array([model.l for model in demands], np.int64),
+        np.array([demand.different for demand in masked], np.int64),
         min(
             max((m.k for m in problem.models if isinstance(m, KAnonymity)), default=1), MOST_RECORDS
         ),
         problem.limit,
         isinstance(objective, CellObjective) and objective.aggregate == "geometric",
-        exact,
+        exact and plain,
     )
     return Prepared(
         tables,
         np.array(table.codes, small),
         table.weights.astype(np.int32),
-        np.array([_masks(problem, model) for model in demands], np.uint64).reshape(
-            len(demands), table.tuples
+        np.array([_masks(problem, demand) for demand in masked], np.uint64).reshape(
+            len(masked), table.tuples
         ),
+        None if plain else values_of(problem, demands),
         np.array(problem.lattice.top, np.int64),
     )
 
@@ -131,9 +139,9 @@ def _costs(
     return scale * objective.floors[j][level], low * unit, high * unit
 
 
-def _masks(problem: Problem, model: DistinctDiversity) -> np.ndarray:
+def _masks(problem: Problem, demand: Demand) -> np.ndarray:
     """The sensitive values of each tuple, as bits."""
-    histogram = problem.table.histograms[model.attribute]
+    histogram = problem.table.histograms[demand.attribute]
     masks = np.zeros(problem.table.tuples, np.uint64)
     owner = np.repeat(np.arange(problem.table.tuples), np.diff(histogram.starts))
     np.bitwise_or.at(masks, owner, np.uint64(1) << histogram.values.astype(np.uint64))

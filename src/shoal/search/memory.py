@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shoal.search.demands import Values, with_work_space
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -92,6 +94,7 @@ FRAME = np.dtype(
         *((name, np.int64) for name in ("first", "tuples", "end")),
         *((name, np.int64) for name in ("at_class", "end_class", "classes")),
         *((name, np.int64) for name in ("at_sample", "end_sample", "removed")),
+        *((name, np.int64) for name in ("owes", "failing", "serial")),
         *((name, np.int64) for name in ("step", "attribute", "below_first")),
         *((name, np.float64) for name in ("bound", "bound_at", "bound_below")),
     ],
@@ -100,7 +103,9 @@ FRAME = np.dtype(
 """A box on the stack: where its tuples, class numbers and samples lie, how many records are removed
 at its `hi`, which child comes next, and what no node of it and of its children costs less than.
 
-A deeper box begins its own stretches at `end`, `end_class` and `end_sample`.
+Of the classes left, so many records must go as it `owes`, and those `failing` go at `hi` itself;
+`serial` tells partitions apart. A deeper box begins its own stretches at `end`, `end_class` and
+`end_sample`.
 """
 
 
@@ -110,7 +115,8 @@ class Stack(NamedTuple):
     `told` are the levels from which on the tuples can be told apart, `fresh` the attributes looked
     at since `hi` fell. For attribute `j` at level `l`: `paid` is what removed records cost it above
     its base; `dropped` are records that go when `hi` falls to `l`, `extra` is what these cost `j`
-    and `due` what they cost the attributes that are fixed.
+    and `due` what they cost the attributes that are fixed. `owed` is what the records that a box
+    owes cost `j`.
     """
 
     frames: NDArray[Any]
@@ -122,6 +128,7 @@ class Stack(NamedTuple):
     extra: NDArray[np.float64]
     due: NDArray[np.float64]
     dropped: NDArray[np.int64]
+    owed: NDArray[np.float64]
 
 
 class Output(NamedTuple):
@@ -142,7 +149,10 @@ class Output(NamedTuple):
     shared: NDArray[np.float64]
 
 
-FIELDS = Tables._fields + Rows._fields + Scratch._fields + Stack._fields + Output._fields
+FIELDS = (
+    *(Tables._fields + Rows._fields + Scratch._fields + Stack._fields + Output._fields),
+    "values",
+)
 """The names of all arrays and numbers, in the order in which kernels are handed them."""
 
 OPENED, WORK, FOUND, NOTED, MADE_OF = range(5)
@@ -200,6 +210,15 @@ def scratch_of(prepared: Prepared) -> Scratch:
     )
 
 
+def work_space_of(prepared: Prepared) -> Values | None:
+    """The sensitive values, with work space for the kernels; None where sizes are enough."""
+    if prepared.values is None:
+        return None
+    attributes, _, groups = prepared.tables.charge.shape
+    classes, tuples = most_classes(prepared), len(prepared.weights)
+    return with_work_space(prepared.values, groups, tuples, classes, attributes)
+
+
 def stack_of(prepared: Prepared) -> Stack:
     """Room for boxes; each child fixes an attribute or lowers it, so the way down is short."""
     attributes, levels = prepared.tables.base.shape
@@ -214,6 +233,7 @@ def stack_of(prepared: Prepared) -> Stack:
         np.zeros((depth, attributes, levels)),
         np.zeros((depth, attributes, levels)),
         np.zeros((depth, attributes, levels), np.int64),
+        np.zeros((depth, attributes)),
     )
 
 

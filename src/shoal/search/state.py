@@ -1,4 +1,4 @@
-"""All memory of one explorer as a single compiled value, which kernels hand on by reference.
+"""All memory of one explorer as two compiled values, which kernels hand on by reference.
 
 Handing some fifty arrays from kernel to kernel one by one would take most of the time that
 compiling takes.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from numba import types
 from numba.experimental import structref
 
+from shoal.search.demands import Values
 from shoal.search.memory import FIELDS
 
 
@@ -17,8 +18,18 @@ class StateType(types.StructRef):
     """The compiled type: a field for each array and number."""
 
 
+@structref.register
+class SensitiveType(types.StructRef):
+    """The same for the sensitive values and the demands on them."""
+
+
 class State:
-    """Made inside a kernel by `State(*memory)`."""
+    """Made inside a kernel by `State(*memory, sensitive)`."""
+
+
+class Sensitive:
+    """Made inside a kernel by `Sensitive(*values)`."""
 
 
 structref.define_constructor(State, StateType, FIELDS)  # type: ignore[no-untyped-call]
+structref.define_constructor(Sensitive, SensitiveType, Values._fields)  # type: ignore[no-untyped-call]

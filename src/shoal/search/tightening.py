@@ -23,10 +23,11 @@ attributes before that and is left out.
 
 from __future__ import annotations
 
-from shoal.search.cuts import SLACK, at_least, charge_fixed, cut
-from shoal.search.kernels import look, part, split, step
+from shoal.search.cuts import SLACK, charge_fixed, cut
+from shoal.search.kernels import part, split, step
 from shoal.search.memory import FOUND
 from shoal.search.notes import INFEASIBLE, SINGLE, note, note_levels
+from shoal.search.weighing import cost_of_top, look, weigh
 
 
 @step
@@ -53,7 +54,7 @@ def tighten(state, depth):  # type: ignore[no-untyped-def]
             if not charged:
                 charge_fixed(state, depth)
                 charged = True
-            look(state, depth, j)
+            look(state, depth, j, state.values)
             _raise(state, depth, j)
         else:
             if single:
@@ -91,6 +92,9 @@ def lower(state, depth):  # type: ignore[no-untyped-def]
         if not split(state, depth, by):
             note(state, INFEASIBLE, lo, hi)
             return False
+    if not weigh(state, depth, state.values):
+        note(state, INFEASIBLE, lo, hi)
+        return False
     _offer(state, depth)
     return True
 
@@ -101,9 +105,10 @@ def _offer(state, depth):  # type: ignore[no-untyped-def]
 
     When costs are exact the best cost falls at once for all threads.
     """
-    cost, removed, best = 0.0, state.frames[depth].removed, state.best
-    for j in range(state.hi.shape[1]):
-        cost += at_least(state, depth, j, state.hi[depth, j])
+    frame, best = state.frames[depth], state.best
+    cost, removed = cost_of_top(state, depth, state.values), frame.removed + frame.failing
+    if removed > state.limit:
+        return
     if cost > min(best[0], state.shared[0]) + SLACK:
         return
     if abs(cost - best[0]) <= SLACK and removed > best[1]:
