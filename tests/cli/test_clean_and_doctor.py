@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -93,6 +94,25 @@ def test_staged_tables_are_cleaned_too(tmp_path: Path, dead: str, sqlite_url: st
     tables = servers.run_sql(sqlite_url, "SELECT name FROM sqlite_master WHERE name LIKE 'shoal%'")
     assert tables == [(living,)]
     servers.run_sql(sqlite_url, f"DROP TABLE {living}")
+
+
+def test_staged_tables_of_sparks_catalog_are_cleaned_and_the_old_one_put_back(
+    tmp_path: Path, dead: str, spark_session: Any
+) -> None:
+    left = f"shoal_staged_{dead}0a1b".replace("-", "_")
+    living = f"{owned('shoal_staged_')}0a1b".replace("-", "_")
+    spark_session.sql("CREATE SCHEMA cleaned")
+    for name in (left, living, "release_shoal_before"):
+        spark_session.sql(f"CREATE TABLE cleaned.{name} USING parquet AS SELECT 1 AS a")
+    (tmp_path / "it.yaml").write_text(
+        "source: in.csv\noutput: {spark: cleaned.release, replace: true}\nk: 2\n"
+        "attributes: {a: quasi-identifier}\n"
+    )
+    assert left in run("clean", tmp_path / "it.yaml", "--dry-run")
+    assert left in run("clean", tmp_path / "it.yaml")
+    tables = sorted(table.name for table in spark_session.catalog.listTables("cleaned"))
+    spark_session.sql("DROP SCHEMA cleaned CASCADE")
+    assert tables == ["release", living]
 
 
 def test_the_doctor_names_versions_and_what_installs_the_rest(

@@ -88,7 +88,7 @@ def test_a_run_that_is_killed_leaves_one_whole_folder_or_the_other(tmp_path: Pat
     assert shoal("run", "it.yaml", folder=tmp_path).returncode == 0
     whole = rows_of(open_files(FileOptions(str(tmp_path / "out"))))
     chance, kills = random.Random(7), 0
-    for _ in range(5):
+    for _ in range(10):
         process = start("run", "it.yaml", "--k", "3", folder=tmp_path)
         try:
             process.wait(chance.uniform(0.3, 2.5))

@@ -65,6 +65,23 @@ def test_a_staged_folder_holds_what_was_released(
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
 
 
+def test_the_files_are_the_same_whatever_the_order_of_the_input(
+    spark_session: Any, tmp_path: Path
+) -> None:
+    count = 2000
+    words = pa.table({"word": [f"w{i % 7}" for i in range(count)], "n": list(range(count))})
+    written = []
+    for number, order in enumerate((range(count), range(count - 1, -1, -1))):
+        frame = spark_session.createDataFrame(words.take(list(order))).repartition(number + 1)
+        source = open_frame(frame)
+        target = SparkTarget(str(tmp_path / str(number)), "csv")
+        source.recode_into(release_of(source), target).publish()
+        files = sorted((tmp_path / str(number)).glob("part-*"))
+        written.append([file.read_bytes() for file in files])
+    assert written[0] == written[1]
+    assert [row.split(b",")[1] for row in written[0][0].split()[1:6]] != [b"0", b"1", b"2", b"3"]
+
+
 def test_a_discarded_folder_leaves_nothing(source: Source, tmp_path: Path) -> None:
     staged = source.recode_into(release_of(source), SparkTarget(str(tmp_path / "release")))
     staged.discard()

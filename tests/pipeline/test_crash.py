@@ -18,7 +18,7 @@ def test_a_killed_run_leaves_the_old_output_or_the_new_one_whole(tmp_path: Path)
     new = release.read_bytes()
     chance = random.Random(5)
     kills = 0
-    for moment in range(8):
+    for moment in range(10):
         release.write_bytes(b"old")
         report.unlink(missing_ok=True)
         process = start(*command, folder=tmp_path)

@@ -19,8 +19,8 @@ Examples:
   shoal clean patients.yaml
 
 A folder is looked through for staged outputs, the folder for temporary files for what was spilled
-there. A definition names its output, which may be a table of a database, and its spill folder. What
-belongs to a running process stays.
+there. A definition names its output, which may be a table of a database or of Spark's catalog, and
+its spill folder. What belongs to a running process stays.
 """
 
 
@@ -86,15 +86,18 @@ def _files(folders: list[Path], dry_run: bool, every_host: bool) -> Iterator[str
 
 
 def _tables(definition: Definition, dry_run: bool) -> Iterator[str]:
-    """Drop staged tables of the database that the output is in, and tell of each."""
-    from shoal.definition.model import OutputTable
+    """Drop staged tables of the database or catalog that the output is in, and tell of each."""
+    from shoal.definition.model import OutputSpark, OutputTable
     from shoal.engines.base import without_password
 
-    if isinstance(definition.output, OutputTable):
+    said, output = "would remove" if dry_run else "removed", definition.output
+    if isinstance(output, OutputTable):
         from shoal.engines.database.leftovers import leftover_tables, remove_leftovers
 
-        url = definition.output.url
-        found = leftover_tables(url) if dry_run else remove_leftovers(url)
-        for name in found:
-            said = "would remove" if dry_run else "removed"
-            yield f"{said} the table {name} of {without_password(url)}"
+        found = leftover_tables(output.url) if dry_run else remove_leftovers(output.url)
+        yield from (f"{said} the table {name} of {without_password(output.url)}" for name in found)
+    if isinstance(output, OutputSpark) and "/" not in output.spark:
+        from shoal.engines.spark import left_tables
+
+        found = left_tables(output.target(), remove=not dry_run)
+        yield from (f"{said} the table {name} of Spark's catalog" for name in found)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shoal.engines.base import Source, SparkOptions, SparkTarget, Staged
     from shoal.engines.spark.frame import FrameSource
 
-__all__ = ["check_spark", "open_frame", "open_spark", "stage_rows"]
+__all__ = ["check_spark", "left_tables", "open_frame", "open_spark", "stage_rows"]
 
 
 def open_spark(options: SparkOptions, session: Any = None) -> Source:
@@ -54,6 +54,14 @@ def stage_rows(target: SparkTarget, rows: pa.RecordBatchReader, session: Any = N
     from shoal.engines.spark.staging import stage_rows
 
     return stage_rows(target, rows, session)
+
+
+def left_tables(target: SparkTarget, *, remove: bool) -> list[str]:
+    """What killed processes left beside a table of the catalog; with `remove` it is dropped."""
+    _check_installed()
+    from shoal.engines.spark.catalog import left_tables
+
+    return left_tables(target, remove=remove)
 
 
 def _check_installed() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 from shoal.engines.leftovers import is_left, owned
 from shoal.engines.spark.reading import parts_of, sql_name, tables_beside
 from shoal.engines.spark.relation import relation_of
+from shoal.engines.spark.session import open_session
 from shoal.engines.spark.source import SparkSource
 from shoal.engines.spark.writing import prepared
 from shoal.errors import BadData, BadOutput, UserError
@@ -85,17 +86,35 @@ def _refuse_to_replace(target: SparkTarget, *, is_table: bool) -> None:
         )
 
 
-def _sweep(session: Session, parts: list[str]) -> None:
+def left_tables(target: SparkTarget, *, remove: bool) -> list[str]:
+    """What killed processes of this host left beside a table; with `remove` it is put in order.
+
+    Gives the staged tables, and the table that stepped aside and was not put back.
+    """
+    session, parts = open_session(None, target.master), parts_of(target.name)
+    try:
+        sweep = _sweep if remove else _left
+        return session.attend(lambda: sweep(session, parts), target.name)
+    finally:
+        session.close()
+
+
+def _left(session: Session, parts: list[str]) -> list[str]:
+    """Tables whose process is gone, and the old table of a replacement that was not finished."""
     there = tables_beside(session.spark, parts)
-    for name in there:
-        if is_left(name, STAGED):
-            session.spark.sql(f"DROP TABLE {sql_name([*parts[:-1], name])}")
-    aside = [*parts[:-1], parts[-1] + BEFORE]
-    if aside[-1] in there:
-        if parts[-1] in there:
+    return [name for name in there if is_left(name, STAGED) or name == parts[-1] + BEFORE]
+
+
+def _sweep(session: Session, parts: list[str]) -> list[str]:
+    """Drop what is left, but put an old table back that nothing has replaced."""
+    left = _left(session, parts)
+    for name in left:
+        aside = [*parts[:-1], name]
+        if is_left(name, STAGED) or session.spark.catalog.tableExists(sql_name(parts)):
             session.spark.sql(f"DROP TABLE {sql_name(aside)}")
         else:
             _rename(session, aside, parts)
+    return left
 
 
 def _rename(session: Session, old: list[str], new: list[str]) -> None:

@@ -28,7 +28,9 @@ class FrameSource(SparkSource):
         """Recode in Spark, into a staged DataFrame unless a target is given."""
         if target is not None:
             return super().recode_into(recoding, target)
-        frame = recoded(self._relation, self._listed(recoding)).toDF(*recoding.columns)
+        frame = recoded(self._relation, self._listed(recoding), ordered=True).toDF(
+            *recoding.columns
+        )
         return StagedFrame(self._session, self._session.attend(frame.localCheckpoint, self.name))
 
 

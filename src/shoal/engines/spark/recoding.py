@@ -6,34 +6,43 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import StringType
+from pyspark.sql.types import IntegerType, StringType
 
 from shoal.engines.spark.labels import labelled, sent
 from shoal.engines.spark.values import is_text, keys_of, local_frame
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
 
     from shoal.engines.base import Recoding
     from shoal.engines.spark.relation import SparkRelation
 
 
-def recoded(relation: SparkRelation, recoding: Recoding) -> DataFrame:
-    """The released columns as r0, r1, ..., ordered by all of them.
+def recoded(relation: SparkRelation, recoding: Recoding, *, ordered: bool) -> DataFrame:
+    """The released columns as r0, r1, ..., in an order that they alone decide.
 
-    Three steps, as in SQL: clean the records, label them, keep those of the listed classes. The
-    order of all released columns is total up to equal records, so nothing is left of the order of
-    the input. A generalization without values has no label for missing either: `listed` saw to it.
+    Three steps, as in SQL: clean the records, label them, keep those of the listed classes. A
+    generalization without values has no label for missing either: `listed` saw to it.
+
+    They are `ordered` by all released columns, which is total up to equal records, so nothing is
+    left of the order of the input. Files of Spark need no order that means anything: there a hash
+    of all that is released decides which file a record goes to, and its class and that hash where
+    it stands in it. That sorts by two numbers, and Spark need not make the records twice, as it
+    does to find ranges.
     """
     frame = _passing(
         _labelled(_records(relation, recoding), relation, recoding), relation, recoding
     )
-    released = frame.select(
-        *(_released(name, recoding).alias(f"r{i}") for i, name in enumerate(recoding.columns))
-    )
-    return released.orderBy(*(F.col(name).asc_nulls_first() for name in released.columns))
+    released = [_released(name, recoding) for name in recoding.columns]
+    names = [f"r{i}" for i in range(len(released))]
+    frame = frame.select("place", *map(Column.alias, released, names))
+    if ordered:
+        return frame.orderBy(*(F.col(name).asc_nulls_first() for name in names)).select(*names)
+    hashed = frame.withColumn("hash", F.xxhash64(*names)).repartition("hash")
+    return hashed.sortWithinPartitions("place", "hash").select(*names)
 
 
 def _records(relation: SparkRelation, recoding: Recoding) -> DataFrame:
@@ -67,18 +76,17 @@ def _labelled(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> 
 def _passing(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> DataFrame:
     """The join that lets classes pass; null-safe, since missing is a value like any other."""
     table, kinds = _classes(relation, recoding)
-    classes = local_frame(frame.sparkSession, table, kinds)
-    if recoding.mark:
-        classes = classes.withColumn("passes", F.lit(True))
+    table = table.append_column("place", pa.array(range(len(table)), pa.int32()))
+    classes = local_frame(frame.sparkSession, table, [*kinds, IntegerType()])
     match = F.lit(True)
     for j in range(len(kinds)):
         match = match & F.col(f"g{j}").eqNullSafe(F.col(f"k{j}"))
-    how = "left" if recoding.mark else "left_semi"
+    how = "left" if recoding.mark else "inner"
     return frame.join(sent(classes, len(table)), match, how)
 
 
 def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, list[DataType]]:
-    """The classes that may pass, each once, as columns k0, k1, ... of labels or keys.
+    """The classes that may pass, each once and in order, as columns k0, k1, ... of labels or keys.
 
     A class with a text that no value of its column has stays out: it would be null, and let records
     with a missing value pass.
@@ -101,7 +109,8 @@ def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, lis
             kinds.append(kind)
     names = [f"k{j}" for j in range(len(columns))]
     table = pa.table(columns, names=names).filter(possible)
-    return table.group_by(names).aggregate([]), kinds
+    distinct = table.group_by(names).aggregate([])
+    return distinct.sort_by([(name, "ascending") for name in names]), kinds
 
 
 def _released(name: str, recoding: Recoding) -> Column:
@@ -111,5 +120,5 @@ def _released(name: str, recoding: Recoding) -> Column:
     if generalization is not None and generalization.values:
         value = F.col(f"g{list(recoding.generalized).index(name)}")
     if recoding.mark and name in recoding.blanked:
-        return F.when(F.col("passes"), value)
+        return F.when(F.col("place").isNotNull(), value)
     return value

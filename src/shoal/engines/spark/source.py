@@ -98,18 +98,18 @@ class SparkSource:
         if isinstance(target, SparkTarget):
             from shoal.engines.spark.staging import stage_frame
 
-            frame = recoded(self._relation, self._listed(recoding))
+            frame = recoded(self._relation, self._listed(recoding), ordered=False)
             return stage_frame(target, self._session, frame, recoding.columns, self.name)
         if target is not None:
             return self._stream_into(recoding, target)
-        frame = recoded(self._relation, self._listed(recoding))
+        frame = recoded(self._relation, self._listed(recoding), ordered=True)
         table = self._session.attend(frame.toArrow, self.name)
         return StagedTable(table.rename_columns(list(recoding.columns)))
 
     @contextmanager
     def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
         """The recoded records as a stream, in order; jobs that still run afterwards are stopped."""
-        frame = recoded(self._relation, self._listed(recoding))
+        frame = recoded(self._relation, self._listed(recoding), ordered=True)
         try:
             yield batches(self._session, frame, recoding.columns, self.name)
         finally:
