@@ -24,7 +24,7 @@ from shoal.engines.opening import check_target, open_source
 from shoal.engines.spark import open_frame, stage_rows
 from shoal.engines.spark.catalog import check_table
 from shoal.engines.spark.session import Session
-from shoal.errors import BadOutput, ShoalError
+from shoal.errors import BadData, BadOutput, ShoalError
 
 WORDS = ["a", "b ", None, 'say "hi"', "two\nlines", "#1", " c"]
 UNCHANGED = {"word": Generalization((), ())}
@@ -80,6 +80,15 @@ def test_the_files_are_the_same_whatever_the_order_of_the_input(
         written.append([file.read_bytes() for file in files])
     assert written[0] == written[1]
     assert [row.split(b",")[1] for row in written[0][0].split()[1:6]] != [b"0", b"1", b"2", b"3"]
+
+
+def test_a_column_that_spark_cannot_compare_is_refused(spark_session: Any, tmp_path: Path) -> None:
+    columns = "cast(id AS string) AS word", "array(map('a', id)) AS n"
+    source = open_frame(spark_session.range(4).selectExpr(*columns))
+    with pytest.raises(BadData) as caught:
+        source.recode_into(release_of(source), SparkTarget(str(tmp_path / "release"), "parquet"))
+    assert caught.value.code == "column-not-comparable"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_discarded_folder_leaves_nothing(source: Source, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from pyspark.sql.types import IntegerType, StringType
 
 from shoal.engines.spark.labels import labelled, sent
 from shoal.engines.spark.values import is_text, keys_of, local_frame
+from shoal.errors import BadData
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,6 +35,7 @@ def recoded(relation: SparkRelation, recoding: Recoding, *, ordered: bool) -> Da
     it stands in it. That sorts by two numbers, and Spark need not make the records twice, as it
     does to find ranges.
     """
+    _check_types(relation, recoding)
     frame = _passing(
         _labelled(_records(relation, recoding), relation, recoding), relation, recoding
     )
@@ -43,6 +46,18 @@ def recoded(relation: SparkRelation, recoding: Recoding, *, ordered: bool) -> Da
         return frame.orderBy(*(F.col(name).asc_nulls_first() for name in names)).select(*names)
     hashed = frame.withColumn("hash", F.xxhash64(*names)).repartition("hash")
     return hashed.sortWithinPartitions("place", "hash").select(*names)
+
+
+def _check_types(relation: SparkRelation, recoding: Recoding) -> None:
+    """Refuse a column whose values Spark can neither order nor hash."""
+    for name in recoding.columns:
+        kind = relation.types[relation.position(name)].simpleString()
+        if re.search(r"\b(map|variant)\b", kind):
+            raise BadData(
+                f"the column {name!r} of {relation.name} cannot be released: it is a {kind}",
+                code="column-not-comparable",
+                hint=f"drop it (`{name}: drop`), or make it text in the source, by to_json",
+            )
 
 
 def _records(relation: SparkRelation, recoding: Recoding) -> DataFrame:
