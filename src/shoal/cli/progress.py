@@ -21,6 +21,9 @@ DOING = {"read": "Reading", "search": "Searching", "release": "Releasing", "veri
 PLAIN_EVERY = 10.0
 """Seconds between two lines of a long search where lines cannot change."""
 
+LONG_TO_START = 1.5
+"""Seconds without any box or node after which a search says why."""
+
 
 class Display:
     """Renders the events of a run; each step that ends leaves a line with its seconds."""
@@ -89,7 +92,9 @@ class Display:
 
 
 def standing(event: Progress) -> str:
-    """Best loss, bound and gap, and how much was looked at."""
+    """Best loss, bound and gap, and how much was looked at; at first, why nothing is to be seen."""
+    if event.seconds > LONG_TO_START and not event.boxes and not event.checked:
+        return "getting ready; the first time its code is compiled, which takes up to a minute"
     best = "none yet" if event.best is None else f"{event.best.loss:.6f}"
     gap = "" if event.best is None else f", gap {event.gap:.1%}"
     boxes = f", {count(event.boxes, 'box', 'boxes')}" if event.boxes else ""
