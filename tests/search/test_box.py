@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -172,6 +173,23 @@ def test_a_time_limit_stops_with_a_true_gap(strategy: BoxSearch) -> None:
     *_, proved = COMPILED.search(problem, Limits())
     assert proved.best is not None
     assert last.bound <= proved.best.loss + 1e-9
+
+
+def test_the_time_begins_when_the_kernels_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded, load = [], Explorer.load
+
+    def loading(explorer: Explorer) -> None:
+        load(explorer)
+        time.sleep(0.3)
+        loaded.append(time.monotonic())
+
+    monkeypatch.setattr(Explorer, "load", loading)
+    problem, incumbent = large_problem(), Incumbent(Limits(threads=1))
+    with ThreadPoolExecutor(2) as executor:
+        events = list(Pool(problem, prepare(problem), incumbent, 1).run(executor))
+    assert isinstance(events[0], Progress)
+    assert events[0].best is None
+    assert incumbent.started >= loaded[0]
 
 
 def test_a_gap_stops_when_it_is_reached() -> None:

@@ -61,6 +61,10 @@ class Explorer:
         """What no node of the boxes left costs less than."""
         return min(box.bound for _, box in self._left())
 
+    def load(self) -> None:
+        """Have the kernel compiled for this problem, or loaded, and do nothing else."""
+        explore(self._memory, self._values, -1, 0)
+
     def take(self, box: Box) -> None:
         """Put a box on the empty stack."""
         self._put(box, GIVEN)

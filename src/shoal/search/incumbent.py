@@ -61,6 +61,10 @@ class Incumbent:
         """Whether a node with this lower bound can be no better than the best, ties included."""
         return self.best is not None and bound > self.best.loss + SLACK
 
+    def restart(self) -> None:
+        """Let the time of the search begin now."""
+        self.started, self.told = time.monotonic(), 0.0
+
     @property
     def seconds(self) -> float:
         """How long the search has run."""

@@ -61,6 +61,7 @@ class Pool:
 
         Those that were found before a limit are checked after it, so that none is lost.
         """
+        yield from self._load(executor)
         lattice = self.problem.lattice
         self.open.append(Box(0.0, lattice.bottom, lattice.top))
         self._submit_search_for_nodes(executor, Explorer.dive)
@@ -82,6 +83,16 @@ class Pool:
             if self._improved():
                 yield self.incumbent.improved()
         yield self.incumbent.proved()
+
+    def _load(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
+        """Have the kernels compiled, or loaded; no limit of time counts that."""
+        explorer = self._explorer()
+        loading = executor.submit(explorer.load)
+        while wait([loading], timeout=0.1).not_done:
+            yield self.incumbent.progress()
+        loading.result()
+        self.idle.append(explorer)
+        self.incumbent.restart()
 
     def _last_checks(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
         """Stop all threads and check the candidates that are left."""
