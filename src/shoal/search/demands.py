@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -141,15 +143,17 @@ def _closeness(model: TCloseness, histogram: Histogram) -> Demand:
     return Demand(model.attribute, kind, 1, model.t, shares, np.zeros(0), tuple(parents))
 
 
-_DEMANDS: dict[type[Any], Any] = {
-    DistinctDiversity: _distinct,
-    EntropyDiversity: _entropy,
-    RecursiveDiversity: _recursive,
-    AlphaAnonymity: _alpha,
-    BetaLikeness: _beta,
-    DeltaDisclosure: _delta,
-    TCloseness: _closeness,
-}
+_DEMANDS: Mapping[type[Any], Callable[[Any, Histogram], Demand]] = MappingProxyType(
+    {
+        DistinctDiversity: _distinct,
+        EntropyDiversity: _entropy,
+        RecursiveDiversity: _recursive,
+        AlphaAnonymity: _alpha,
+        BetaLikeness: _beta,
+        DeltaDisclosure: _delta,
+        TCloseness: _closeness,
+    }
+)
 
 
 def values_of(problem: Problem, demands: list[Demand]) -> Values:
