@@ -18,7 +18,7 @@ from shoal.proof.format import Climb, subject_of
 from shoal.proof.log import ProofLog
 from shoal.release.recode import recoding
 from shoal.report.build import Release, Run, Stopwatch, build_failure, build_result
-from shoal.search.run import loading_meanwhile, no_solution, problem_of, search
+from shoal.search.run import no_solution, problem_of, search
 from shoal.verify.judge import verify
 from shoal.verify.source_facts import source_facts
 
@@ -101,8 +101,7 @@ def release(
     observe(Phase("read", source.name))
     columns = tuple(column.name for column in source.columns())
     definition = against_columns(definition, columns, source.name, file)
-    with loading_meanwhile(definition):
-        collapsed = collapse(definition, source)
+    collapsed = collapse(definition, source)
     filled, table = collapsed.definition, collapsed.table
     watch.lap("read")
 

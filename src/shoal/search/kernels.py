@@ -27,11 +27,6 @@ step = njit(nogil=True, error_model="numpy", inline="always")
 """A part that stands in one place only: it is compiled there, once instead of twice."""
 
 
-@kernel
-def ready():  # type: ignore[no-untyped-def]
-    """Does nothing: whoever calls it has all that compiled code needs loaded."""
-
-
 @part
 def tally(state, frame, j, level):  # type: ignore[no-untyped-def]
     """Records and masks of each cell (class, group of attribute `j` at `level`)."""

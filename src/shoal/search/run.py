@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from shoal.errors import Infeasible, Interrupted
@@ -14,7 +12,6 @@ from shoal.search.incumbent import Limits
 from shoal.search.objective import objective_of
 from shoal.search.problem import Problem
 from shoal.search.strategies import strategy_of
-from shoal.search.strategies.box import BoxSearch
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
@@ -24,10 +21,6 @@ if TYPE_CHECKING:
     from shoal.privacy.base import PrivacyModel
     from shoal.values import Closed
 
-LOADED_FROM, LOADED_AFTER = 5, 0.1
-"""Quasi-identifiers from which on, and seconds of reading after which, a search is likely to be
-large enough for compiled code."""
-
 
 def problem_of(
     definition: Definition, table: Table, models: tuple[PrivacyModel, ...], loss: Loss
@@ -36,28 +29,6 @@ def problem_of(
     limit = definition.suppression_limit(table.records)
     objective = objective_of(table, loss, definition.loss.aggregate)
     return Problem(table, models, objective, limit)
-
-
-@contextmanager
-def loading_meanwhile(definition: Definition) -> Iterator[None]:
-    """Load the compiled search in a thread, if the work of this context takes its time.
-
-    That takes as long as counting a million records. Most of it is Numba's, and waits for nothing.
-    """
-    timer, many = threading.Timer(LOADED_AFTER, _load), len(definition.quasi_identifiers)
-    if definition.search.strategy == BoxSearch.name and many >= LOADED_FROM:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-def _load() -> None:
-    import shoal.search.pool  # noqa: F401
-    from shoal.search.kernels import ready
-
-    ready()
 
 
 def search(
