@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
 
+from shoal.engines.attending import attend
 from shoal.engines.base import Resources
 from shoal.engines.leftovers import FOLDER, owned, sweep_folders
 from shoal.engines.machine import half_of_memory
@@ -128,38 +128,14 @@ class Session:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _attend(self, work: Callable[[], Answer], *, tell: bool = True) -> Answer:
-        """Do the work in a thread, so that Ctrl-C reaches this one and can stop the query.
-
-        DuckDB does not look for signals while a query runs. When this thread is interrupted, it
-        tells the connection so until the query has ended, and only then lets the interrupt go on:
-        no query outlives the call that began it. Meanwhile, unless `tell` is false, it tells how
-        far a long query is.
-        """
-        answers: list[Answer] = []
-        failures: list[BaseException] = []
-        done = threading.Event()
-
-        def run() -> None:
-            try:
-                answers.append(work())
-            except BaseException as error:
-                failures.append(error)
-            finally:
-                done.set()
-
+        """Do the work so that Ctrl-C can stop it; unless `tell` is false, tell how far it is."""
         began = time.monotonic()
-        threading.Thread(target=run, name="shoal-query").start()
-        try:
-            while not done.wait(0.2):
-                if tell and time.monotonic() - began > LONG:
-                    self._tell()
-        except BaseException:
-            while not done.wait(0.02):
-                self.connection.interrupt()
-            raise
-        if failures:
-            raise failures[0]
-        return answers[0]
+
+        def meanwhile() -> None:
+            if tell and time.monotonic() - began > LONG:
+                self._tell()
+
+        return attend(work, self.connection.interrupt, meanwhile=meanwhile)
 
     def _tell(self) -> None:
         """Tell how far the query is, where somebody listens and DuckDB knows it."""

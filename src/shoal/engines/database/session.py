@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
+from shoal.engines.attending import attend
 from shoal.engines.database.address import address, connect_arguments
 from shoal.engines.database.failures import STOP, explained
 
@@ -114,36 +114,8 @@ class Session:
             yield
 
     def attend(self, work: Callable[[], Answer]) -> Answer:
-        """Do the work in a thread, so that Ctrl-C reaches this one and can stop the query.
-
-        Drivers do not look for signals while a query runs. When this thread is interrupted, it asks
-        the database to stop until the work has ended, and only then lets the interrupt go on: no
-        query outlives the call that began it.
-        """
-        answers: list[Answer] = []
-        failures: list[BaseException] = []
-        done = threading.Event()
-
-        def run() -> None:
-            try:
-                answers.append(work())
-            except BaseException as error:
-                failures.append(error)
-            finally:
-                done.set()
-
-        threading.Thread(target=run, name="shoal-query").start()
-        try:
-            while not done.wait(0.2):
-                pass
-        except BaseException:
-            while not done.wait(0.1):
-                with contextlib.suppress(Exception):
-                    self._cancel()
-            raise
-        if failures:
-            raise failures[0]
-        return answers[0]
+        """Do the work so that Ctrl-C can stop it."""
+        return attend(work, self._cancel)
 
     def _connect(self) -> sa.Connection:
         connection = self._engine.connect()
@@ -158,13 +130,14 @@ class Session:
 
     def _cancel(self) -> None:
         """Ask the database to stop what this connection does; asking twice does no harm."""
-        if self.system == "postgresql":
-            self.driver.cancel_safe(timeout=5)
-        elif self.system == "sqlite":
-            self.driver.interrupt()
-        elif self.system in ("mysql", "mariadb"):
-            with self._engine.connect() as other:
-                other.exec_driver_sql(f"KILL QUERY {int(self.driver.thread_id())}")
+        with contextlib.suppress(Exception):
+            if self.system == "postgresql":
+                self.driver.cancel_safe(timeout=5)
+            elif self.system == "sqlite":
+                self.driver.interrupt()
+            elif self.system in ("mysql", "mariadb"):
+                with self._engine.connect() as other:
+                    other.exec_driver_sql(f"KILL QUERY {int(self.driver.thread_id())}")
 
     @contextmanager
     def _explaining(self, *, connecting: bool = False) -> Iterator[None]:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from shoal.engines.attending import attend
 from shoal.engines.spark.failures import explained, not_started
 from shoal.engines.spark.java import java_in_environment
 from shoal.errors import BadData
@@ -82,30 +83,14 @@ class Session:
         """
         from pyspark import InheritableThread
 
-        answers: list[Answer] = []
-        failures: list[Exception] = []
-        done = threading.Event()
+        def tagged() -> Answer:
+            self.spark.sparkContext.addJobTag(self._tag)
+            return work()
 
-        def run() -> None:
-            try:
-                self.spark.sparkContext.addJobTag(self._tag)
-                answers.append(work())
-            except Exception as error:
-                failures.append(error)
-            finally:
-                done.set()
-
-        InheritableThread(target=run, name="shoal-query").start()
         try:
-            while not done.wait(0.2):
-                pass
-        except BaseException:
-            while not done.wait(0.1):
-                self.cancel()
-            raise
-        if failures:
-            raise explained(failures[0], name, written) from None
-        return answers[0]
+            return attend(tagged, self.cancel, thread=InheritableThread)
+        except Exception as error:
+            raise explained(error, name, written) from None
 
     def cancel(self) -> None:
         """Ask Spark to stop what this session does; asking twice does no harm."""
