@@ -20,6 +20,7 @@ from shoal.engines.base import Source, Staged
 from shoal.engines.duck import Session
 from shoal.engines.frame import open_frame
 from shoal.engines.opening import open_source
+from shoal.engines.staged import StagedTable
 from shoal.pipeline import ignore, release, run
 from shoal.values import Result
 
@@ -44,6 +45,9 @@ class Place(Protocol):
 
     def rows(self) -> Rows:
         """The records of the output; no output is an empty one."""
+
+    def lying(self) -> Any:
+        """The output as it lies there, order included."""
 
     def strays(self) -> list[str]:
         """What a run left beside the output."""
@@ -128,6 +132,10 @@ class InFile(Defined):
         options = replace(self._definition().source.options(), path=str(self._out))
         return rows_of(open_source(options))
 
+    def lying(self) -> bytes:
+        """The file."""
+        return self._out.read_bytes()
+
     def strays(self) -> list[str]:
         """What is beside the output."""
         return [path.name for path in self._out.parent.iterdir() if path != self._out]
@@ -167,6 +175,11 @@ class InMemory:
         """The records of the output."""
         return Counter() if self._staged is None else rows_of(self._staged.source())
 
+    def lying(self) -> Any:
+        """The rows of the table."""
+        assert isinstance(self._staged, StagedTable)
+        return self._staged.table().to_pylist()
+
     def strays(self) -> list[str]:
         """Memory is forgotten."""
         return []
@@ -199,6 +212,10 @@ class InDatabase(Defined):
         return rows_of(
             open_source(replace(self._definition().source.options(), table=f"{self._name} out"))
         )
+
+    def lying(self) -> list[tuple[Any, ...]]:
+        """The rows, in the order in which the database has them."""
+        return servers.rows_of(self._url, f"{self._name} out")
 
     def strays(self) -> list[str]:
         """Staged tables."""
@@ -243,6 +260,11 @@ class InSpark(Defined):
             return Counter()
         options = replace(self._definition().source.options(), name=str(place))
         return rows_of(open_source(options, spark=self.session))
+
+    def lying(self) -> list[list[dict[str, Any]]]:
+        """The rows of each file."""
+        files = sorted((self.folder / "out" / "it").glob("part-*"))
+        return [pq.read_table(file).to_pylist() for file in files]
 
     def strays(self) -> list[str]:
         """What is beside the output."""

@@ -109,6 +109,7 @@ def test_the_released_records_are_those_of_duckdb_in_the_same_order(
     generalized = {"x": given_x, "Y z": Generalization((), ())}
     with open_frame(table) as frame, open_table(DatabaseOptions(url, "recoded")) as source:
         counted = frame.count_by(list(generalized), missing, generalized=generalized)
+        counted = counted.sort_by([(name, "ascending") for name in generalized])
         plan = Recoding(
             columns=("x", "Y z", "%s"),
             generalized=generalized,

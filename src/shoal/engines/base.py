@@ -184,6 +184,14 @@ class Recoding:
     mark: bool = False
     complete: bool = False
 
+    def told_by_class(self) -> list[str]:
+        """The released keys that are the same in all records of a class, and blank in the others.
+
+        Keys that marked records show are not told by a class.
+        """
+        keys = [name for name in self.columns if name in self.generalized]
+        return [name for name in keys if not self.mark or name in self.blanked]
+
 
 class Source(Protocol):
     """A table an engine can count and recode."""

@@ -104,17 +104,13 @@ def _query(
 
 
 def _told_by_class(relation: Relation, recoding: Recoding) -> list[str]:
-    """The released keys that are text: they are what the class says, for all records that pass.
-
-    Where others stay with their keys blank, these are blank too.
-    """
+    """What is told by the class of a record and released as text, which needs no other order."""
     found = []
-    for name in recoding.columns:
-        generalization = recoding.generalized.get(name)
-        if generalization is not None and (not recoding.mark or name in recoding.blanked):
-            is_label = bool(generalization.values) or generalization.missing is not None
-            if is_label or relation.types[relation.position(name)] == "VARCHAR":
-                found.append(name)
+    for name in recoding.told_by_class():
+        generalization = recoding.generalized[name]
+        is_label = bool(generalization.values) or generalization.missing is not None
+        if is_label or relation.types[relation.position(name)] == "VARCHAR":
+            found.append(name)
     return found
 
 

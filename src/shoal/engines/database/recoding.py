@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from shoal.engines.database.fields import OTHER, TEXT
 from shoal.engines.database.labels import Codes, Labels, Scratch, packing
 from shoal.engines.database.texts import raw
 from shoal.engines.database.writing import text_type
+from shoal.engines.places import places
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Recoding
@@ -67,17 +68,18 @@ def recoded(
         _labels(scratch, relation, recoding, name, generalization)
         for name, generalization in recoding.generalized.items()
     ]
-    classes = _classes(scratch, relation, recoding, labels)
+    by_class = [name for name in recoding.told_by_class() if _is_text(relation, recoding, name)]
+    classes = _classes(scratch, relation, recoding, labels, by_class)
     coded = _coded(session, relation, recoding, labels)
     packs = packing([each.codes for each in labels])
     match = sa.and_(*(_packed(coded, pack) == classes.c[f"p{i}"] for i, pack in enumerate(packs)))
     passing = sa.join(coded, classes, match, isouter=recoding.mark)
     released: list[Expression] = []
-    order: list[Expression] = [classes.c.place]
+    order: list[Expression] = [sa.func.coalesce(classes.c.place, 0)]
     for i, name in enumerate(recoding.columns):
         value = _released(relation, recoding, i, name, coded, classes)
         released.append(value.label(quoted_name(name, True)))
-        if not _told_by_class(relation, recoding, name):
+        if name not in by_class:
             by_text = relation.field(name).kind in (TEXT, OTHER)
             order.append(raw(relation.system, value, relation.field(name)) if by_text else value)
     query = sa.select(*released).select_from(passing)
@@ -96,8 +98,8 @@ def recoded(
 
 
 def _hash(seed: Expression, *values: Expression) -> Expression:
-    """A number that the values and the seed decide, all of which may be null."""
-    found: Expression = sa.cast(sa.func.coalesce(seed, 0), sa.BigInteger)
+    """A number that the seed and the values decide; values may be null."""
+    found: Expression = sa.cast(seed, sa.BigInteger)
     for value in values:
         text = sa.collate(sa.cast(value, sa.Text), "C")
         found = sa.func.coalesce(sa.func.hashtextextended(text, found), found)
@@ -151,21 +153,25 @@ def _labels(
 
 
 def _classes(
-    scratch: Scratch, relation: Relation, recoding: Recoding, labels: list[Labels]
+    scratch: Scratch,
+    relation: Relation,
+    recoding: Recoding,
+    labels: list[Labels],
+    by_class: Sequence[str],
 ) -> sa.Table:
     """The classes that may pass: their packed codes p0, p1, ..., their place in the order of the
-    labels of the released columns, and the labels g0, g1, ... that are released.
+    labels of `by_class`, and the labels g0, g1, ... that are released.
     """
     names = list(recoding.generalized)
     codes = {
         name: each.codes.codes(recoding.classes.column(name).cast(pa.string()))
         for name, each in zip(names, labels, strict=True)
     }
-    by_column = sorted(names, key=[*recoding.columns, *names].index)
     distinct = pa.table(codes).group_by(names).aggregate([])
-    distinct = distinct.sort_by([(name, "ascending") for name in by_column])
     columns: list[sa.Column[Any]] = [sa.Column("place", sa.Integer, nullable=False)]
-    arrays: dict[str, Any] = {"place": pa.array(range(1, len(distinct) + 1), pa.int32())}
+    arrays: dict[str, Any] = {
+        "place": places([distinct.column(name) for name in by_class], len(distinct))
+    }
     indexed = scratch.indexes
     for i, pack in enumerate(packing([each.codes for each in labels])):
         arrays[f"p{i}"] = _numbers(distinct, pack)
@@ -247,8 +253,6 @@ def _released(
     return value if exact is None else sa.cast(value, exact)
 
 
-def _told_by_class(relation: Relation, recoding: Recoding, name: str) -> bool:
-    """Whether a column is released as text that is the same in all records of a class."""
-    is_text = is_labelled(recoding, name) or relation.field(name).kind == TEXT
-    blank = not recoding.mark or name in recoding.blanked
-    return name in recoding.generalized and is_text and blank
+def _is_text(relation: Relation, recoding: Recoding, name: str) -> bool:
+    """Whether a column is released as text, so that its label says where it stands."""
+    return is_labelled(recoding, name) or relation.field(name).kind == TEXT

@@ -11,6 +11,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import IntegerType, StringType
 
+from shoal.engines.places import places
 from shoal.engines.spark.labels import labelled, sent
 from shoal.engines.spark.values import is_text, keys_of, local_frame
 from shoal.errors import BadData
@@ -41,7 +42,8 @@ def recoded(relation: SparkRelation, recoding: Recoding, *, ordered: bool) -> Da
     )
     released = [_released(name, recoding) for name in recoding.columns]
     names = [f"r{i}" for i in range(len(released))]
-    frame = frame.select("place", *map(Column.alias, released, names))
+    place = F.coalesce("place", F.lit(0)).alias("place")
+    frame = frame.select(place, *map(Column.alias, released, names))
     if ordered:
         return frame.orderBy(*(F.col(name).asc_nulls_first() for name in names)).select(*names)
     hashed = frame.withColumn("hash", F.xxhash64(*names)).repartition("hash")
@@ -91,7 +93,9 @@ def _labelled(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> 
 def _passing(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> DataFrame:
     """The join that lets classes pass; null-safe, since missing is a value like any other."""
     table, kinds = _classes(relation, recoding)
-    table = table.append_column("place", pa.array(range(len(table)), pa.int32()))
+    keys = list(recoding.generalized)
+    told = [_codes(table.column(keys.index(name))) for name in recoding.told_by_class()]
+    table = table.append_column("place", places(told, len(table)))
     classes = local_frame(frame.sparkSession, table, [*kinds, IntegerType()])
     match = F.lit(True)
     for j in range(len(kinds)):
@@ -100,8 +104,15 @@ def _passing(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> D
     return frame.join(sent(classes, len(table)), match, how)
 
 
+def _codes(keys: pa.ChunkedArray) -> pa.Array:
+    """The number of each key in their order, from 1 on, and 0 for a missing one."""
+    distinct = pc.drop_null(pc.unique(keys))
+    found = pc.index_in(keys, value_set=distinct.take(pc.sort_indices(distinct)))
+    return pc.fill_null(pc.add(found, pa.scalar(1, pa.int32())), 0)
+
+
 def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, list[DataType]]:
-    """The classes that may pass, each once and in order, as columns k0, k1, ... of labels or keys.
+    """The classes that may pass, each once, as columns k0, k1, ... of labels or keys.
 
     A class with a text that no value of its column has stays out: it would be null, and let records
     with a missing value pass.
@@ -124,8 +135,7 @@ def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, lis
             kinds.append(kind)
     names = [f"k{j}" for j in range(len(columns))]
     table = pa.table(columns, names=names).filter(possible)
-    distinct = table.group_by(names).aggregate([])
-    return distinct.sort_by([(name, "ascending") for name in names]), kinds
+    return table.group_by(names).aggregate([]), kinds
 
 
 def _released(name: str, recoding: Recoding) -> Column:

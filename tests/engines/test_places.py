@@ -1,0 +1,24 @@
+"""Where classes stand: as their codes sort, and where all is missing, with records of no class."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.engines.places import places
+
+rows = st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=20)
+
+
+@given(rows)
+def test_places_are_the_ranks_of_the_codes_with_all_missing_at_zero(
+    codes: list[tuple[int, ...]],
+) -> None:
+    ranks = sorted({(0, 0, 0), *codes})
+    columns = [pa.array([row[j] for row in codes], pa.int32()) for j in range(3)]
+    assert places(columns, len(codes)).to_pylist() == [ranks.index(row) for row in codes]
+
+
+def test_classes_that_tell_nothing_all_stand_where_records_of_no_class_do() -> None:
+    assert places([], 2).to_pylist() == [0, 0]
