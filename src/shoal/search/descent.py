@@ -112,20 +112,22 @@ def _sources() -> int:
 def _dive(state, depth):  # type: ignore[no-untyped-def]
     """Lower `hi` by one level at a time, where most cost is saved for each record dropped.
 
-    Every step makes a candidate. What is known to be dropped and paid without a fresh look is at
-    most what is, so the attribute that saves most by a fresh look saves most of all.
+    Every step makes a candidate. A level that saves nothing, as one with the groups of the level
+    above, is taken last, for the sake of the levels below it. What is known to be dropped and paid
+    without a fresh look is at most what is, so the attribute that saves most by a fresh look saves
+    most of all.
     """
     frame, lo, hi, saves = state.frames[depth], state.lo[depth], state.hi[depth], state.promise
     charge_fixed(state, depth)
     for j in range(len(hi)):
-        saves[j] = 1.0
+        saves[j] = 0.0
     while state.shared[1] == 0:
-        by, most = len(hi), 0.0
+        by, most = len(hi), -1.0
         for j in range(len(hi)):
-            if saves[j] > 0.0 and hi[j] > state.bottom[j]:
+            if saves[j] >= 0.0 and hi[j] > state.bottom[j]:
                 saves[j] = at_least(state, depth, j, hi[j]) - at_least(state, depth, j, hi[j] - 1)
                 rate = saves[j] / (1 + state.dropped[depth, j, hi[j] - 1])
-                if rate > most:
+                if saves[j] >= 0.0 and rate > most:
                     by, most = j, rate
         if by == len(hi):
             return
@@ -134,7 +136,7 @@ def _dive(state, depth):  # type: ignore[no-untyped-def]
             look(state, depth, by, state.values)
             lo[by] = state.bottom[by]
             if frame.removed + state.dropped[depth, by, hi[by] - 1] > state.limit:
-                saves[by] = 0.0
+                saves[by] = -1.0
             continue
         for j in range(len(hi)):
             state.high[j] = hi[j] - (j == by)
