@@ -75,7 +75,10 @@ class ClassLoss(Protocol):
 
     def least(self, finest: Ints, dropped: int, records: int) -> float:
         """At most the loss of any release with at least `dropped` records suppressed whose classes
-        are unions of classes of the `finest` sizes."""
+        are unions of classes of the `finest` sizes.
+
+        These hold all records but some of those that are dropped.
+        """
 
 
 Loss: TypeAlias = CellLoss | LevelLoss | ClassLoss

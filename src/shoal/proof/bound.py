@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.loss.base import CellLoss, LevelLoss
+from shoal.loss.base import CellLoss, ClassLoss, LevelLoss
 
 if TYPE_CHECKING:
     from shoal.proof.instance import Classes, Instance
@@ -52,9 +52,18 @@ class Bounds:
         classes = instance.classes(hi)
         if isinstance(loss, CellLoss):
             return self._cells(lo, hi, classes, wanted)
-        gone = int(instance.going(classes).sum())
-        finest = instance.classes(lo).counts.sizes
-        return instance.dearer(lo) * loss.least(finest, gone, instance.rows.records)
+        return instance.dearer(lo) * self._classes(loss, lo, classes)
+
+    def _classes(self, loss: ClassLoss, lo: Node, classes: Classes) -> float:
+        """What classes of the box cost at least: they are unions of those of `lo`.
+
+        Records of a class of `hi` that goes whole are in none of them.
+        """
+        instance, going = self.instance, self.instance.going(classes)
+        stays = (going < classes.counts.sizes)[classes.of]
+        finest = np.bincount(instance.classes(lo).of[stays], weights=instance.rows.weights[stays])
+        sizes = finest[finest > 0].astype(np.int64)
+        return loss.least(sizes, int(going.sum()), instance.rows.records)
 
     def _cells(self, lo: Node, hi: Node, classes: Classes, wanted: float) -> float:
         """The sum over the attributes of the least that each pays at a level of the box.

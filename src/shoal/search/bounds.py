@@ -34,7 +34,7 @@ class Bounds:
         if isinstance(objective, CellObjective):
             return self._cells(objective, lo, hi, partition, removal)
         if isinstance(objective, ClassObjective):
-            return self._classes(objective, lo, int(removal.sum()))
+            return self._classes(objective, lo, partition, removal)
         return objective.lower_bound(lo)
 
     def _cells(
@@ -51,10 +51,17 @@ class Bounds:
             losses.append(objective.floors[j][lo[j]] + above)
         return objective.join(losses)
 
-    def _classes(self, objective: ClassObjective, lo: Node, dropped: int) -> float:
-        """The classes of a node in the box are unions of those of `lo`, its levels not below."""
-        finest = self.problem.partition(lo).counts.sizes
-        least = objective.loss.least(finest, dropped, self.problem.table.records)
+    def _classes(
+        self, objective: ClassObjective, lo: Node, partition: Partition, removal: Ints
+    ) -> float:
+        """The classes of a node in the box are unions of those of `lo`, its levels not below.
+
+        Those within a class of `hi` that must go whole are released at no node of the box.
+        """
+        table, whole = self.problem.table, removal >= partition.counts.sizes
+        stay = np.where(whole[partition.class_of], 0, table.weights)
+        finest = np.bincount(self.problem.partition(lo).class_of, weights=stay).astype(np.int64)
+        least = objective.loss.least(finest[finest > 0], int(removal.sum()), table.records)
         return objective.factor(lo) * least
 
     @cached_property

@@ -10,6 +10,10 @@ from shoal.search.notes import BOUND, note, note_levels
 SLACK = 1e-10
 """Sums of costs are compared with this much room, so that rounding never closes a box."""
 
+NOISE = 1e-13
+"""Costs that differ by less are equal, and removed records decide; where they are equal and differ
+by more, since they were summed in another order, an exact check decides."""
+
 
 @part
 def charge_fixed(state, depth):  # type: ignore[no-untyped-def]

@@ -13,6 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from shoal.search.crowding import (
+    branch_by_cells,
+    dive_by_cells,
+    neighbours_by_cells,
+    tighten_by_cells,
+)
 from shoal.search.cuts import at_least, charge_fixed, due_at
 from shoal.search.kernels import kernel, part, step
 from shoal.search.memory import (
@@ -37,8 +43,8 @@ from shoal.search.tightening import add, lower, tighten
 from shoal.search.weighing import look
 
 FILES = (
-    *("memory", "state", "kernels", "demands", "removal", "weighing"),
-    *("merging", "notes", "cuts", "tightening", "descent"),
+    *("memory", "state", "kernels", "demands", "removal", "weighing", "crowd", "cells"),
+    *("merging", "notes", "cuts", "tightening", "crowding", "descent"),
 )
 """The modules whose code is compiled together."""
 
@@ -55,12 +61,12 @@ def _made_of(sources: int) -> Any:
     """
 
     @kernel
-    def explore(memory, values, depth, work):  # type: ignore[no-untyped-def]
+    def explore(memory, values, crowd, depth, work):  # type: ignore[no-untyped-def]
         """Look at the boxes on the stack and inside them, deepest first, for so much work.
 
         Returns the depth at which it ended, -1 when no box is left open.
         """
-        state: Any = State(*memory, _sensitive(values))  # type: ignore[call-arg]
+        state: Any = State(*memory, _sensitive(values), crowd)  # type: ignore[call-arg]
         state.done[WORK], state.done[MADE_OF] = 0, sources
         while depth >= 0:
             frame = state.frames[depth]
@@ -69,21 +75,21 @@ def _made_of(sources: int) -> Any:
                 if not _begin(state, depth):
                     return -1
                 if wanted == DIVE:
-                    _dive(state, depth)
+                    _dive(state, depth, crowd)
                     return -1
                 if wanted == NODE:
-                    _neighbours(state, depth)
+                    _neighbours(state, depth, crowd)
                     return -1
             if frame.step == NEW:
                 if _pauses(state, depth, work):
                     break
                 state.done[OPENED] += 1
-                if tighten(state, depth):
+                if _tighten(state, depth, crowd):
                     depth -= 1
                     continue
                 if state.values is None:
                     compress(state, depth)
-                _branch(state, depth)
+                _branch(state, depth, crowd)
             if frame.step == DONE:
                 depth -= 1
                 continue
@@ -108,8 +114,41 @@ def _sources() -> int:
     return zlib.crc32(b"".join(file.read_bytes() for file in files if file.exists()))
 
 
+@part
+def _tighten(state, depth, crowd):  # type: ignore[no-untyped-def]
+    """Cut off what costs too much, by attributes or by cells; whether the box is closed."""
+    return tighten(state, depth) if crowd is None else tighten_by_cells(state, depth, crowd)
+
+
+@part
+def _dive(state, depth, crowd):  # type: ignore[no-untyped-def]
+    """Make candidates on a way down from the top."""
+    if crowd is None:
+        _dive_by_attributes(state, depth)
+    else:
+        dive_by_cells(state, depth, crowd)
+
+
+@part
+def _neighbours(state, depth, crowd):  # type: ignore[no-untyped-def]
+    """Make candidates of a node and those one level below it."""
+    if crowd is None:
+        _neighbours_by_attributes(state, depth)
+    else:
+        neighbours_by_cells(state, depth, crowd)
+
+
+@part
+def _branch(state, depth, crowd):  # type: ignore[no-untyped-def]
+    """Choose the attribute to branch on, and which child comes first."""
+    if crowd is None:
+        _branch_by_attributes(state, depth)
+    else:
+        branch_by_cells(state, depth)
+
+
 @step
-def _dive(state, depth):  # type: ignore[no-untyped-def]
+def _dive_by_attributes(state, depth):  # type: ignore[no-untyped-def]
     """Lower `hi` by one level at a time, where most cost is saved for each record dropped.
 
     Every step makes a candidate. A level that saves nothing, as one with the groups of the level
@@ -146,7 +185,7 @@ def _dive(state, depth):  # type: ignore[no-untyped-def]
 
 
 @step
-def _neighbours(state, depth):  # type: ignore[no-untyped-def]
+def _neighbours_by_attributes(state, depth):  # type: ignore[no-untyped-def]
     """Make candidates of the node `hi` and of those one level below it, as far as they are safe.
 
     The box reaches from one to the other. With all attributes fixed but one, what a level of it
@@ -218,7 +257,7 @@ def _pauses(state, depth, work):  # type: ignore[no-untyped-def]
 
 
 @step
-def _branch(state, depth):  # type: ignore[no-untyped-def]
+def _branch_by_attributes(state, depth):  # type: ignore[no-untyped-def]
     """Choose the attribute to branch on, and first the child where its least cost lies.
 
     Each child has a bound of its own: the least costs of the other attributes, and that of this one

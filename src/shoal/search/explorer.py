@@ -49,7 +49,7 @@ class Explorer:
         self._output = output_of(prepared, shared, log=log)
         tables, rows, scratch = prepared.tables, rows_of(prepared), scratch_of(prepared)
         self._memory = (*tables, *rows, *scratch, *self._stack, *self._output)
-        self._values = work_space_of(prepared)
+        self._more = (work_space_of(prepared), prepared.crowd)
 
     @property
     def open(self) -> bool:
@@ -63,7 +63,7 @@ class Explorer:
 
     def load(self) -> None:
         """Have the kernel compiled for this problem, or loaded, and do nothing else."""
-        explore(self._memory, self._values, -1, 0)
+        explore(self._memory, *self._more, -1, 0)
 
     def take(self, box: Box) -> None:
         """Put a box on the empty stack."""
@@ -76,7 +76,7 @@ class Explorer:
         `best` is the cost and the removed records of the best node known.
         """
         self._output.best[:] = best
-        self._depth = explore(self._memory, self._values, self._depth, work)
+        self._depth = explore(self._memory, *self._more, self._depth, work)
         self.worked += int(self._output.done[WORK])
         return self._explored()
 
@@ -97,7 +97,7 @@ class Explorer:
     def dive(self) -> Explored:
         """Good nodes, from the top of the lattice down, each one level below the one before."""
         self._put(Box(0.0, self._bottom, self._top), DIVE)
-        self._depth = explore(self._memory, self._values, 0, 0)
+        self._depth = explore(self._memory, *self._more, 0, 0)
         return self._explored()
 
     def climb(self, start: Candidate) -> Explored:
@@ -119,7 +119,7 @@ class Explorer:
             return []
         lower = tuple(max(level - 1, low) for level, low in zip(top, self._bottom, strict=True))
         self._put(Box(0.0, lower, top), NODE)
-        self._depth = explore(self._memory, self._values, 0, 0)
+        self._depth = explore(self._memory, *self._more, 0, 0)
         return self._explored().candidates
 
     def _put(self, box: Box, step: int) -> None:

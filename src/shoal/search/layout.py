@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.search.crowd import crowd_of
 from shoal.search.demands import BITS, DIFFERENT, demands_of, is_known, values_of
 from shoal.search.objective import CellObjective, LevelObjective
 
 if TYPE_CHECKING:
+    from shoal.search.crowd import Crowd
     from shoal.search.demands import Demand, Values
     from shoal.search.memory import Tables
     from shoal.search.problem import Problem
@@ -27,16 +29,16 @@ MOST_CELLS = 64_000_000
 def fits(problem: Problem) -> bool:
     """Whether the compiled search can solve a problem.
 
-    Its models must be those of this package, its loss one of cells or levels, its weights small
-    enough for 32 bits, and its tallies for memory.
+    Its models must be those of this package, its loss one of cells or levels or a class loss of
+    this package, its weights small enough for 32 bits, and its tallies for memory.
     """
     if not all(is_known(model) for model in problem.models):
         return False
-    table = problem.table
+    table, objective = problem.table, problem.objective
     classes = min(table.tuples, table.records // 2) + 3
     widest = max(len(attribute.groups[0]) for attribute in table.attributes) + 1
     return (
-        isinstance(problem.objective, CellObjective | LevelObjective)
+        (isinstance(objective, CellObjective | LevelObjective) or crowd_of(problem) is not None)
         and table.records < MOST_RECORDS
         and classes * widest <= MOST_CELLS
         and widest * sum(_sizes(problem).values()) <= MOST_CELLS
@@ -58,6 +60,7 @@ class Prepared:
     weights: np.ndarray
     masks: np.ndarray
     values: Values | None
+    crowd: Crowd | None
     top: Ints
 
 
@@ -113,6 +116,7 @@ def prepare(problem: Problem) -> Prepared:
             len(masked), table.tuples
         ),
         None if plain else values_of(problem, demands),
+        crowd_of(problem),
         np.array(problem.lattice.top, np.int64),
     )
 
@@ -121,13 +125,14 @@ def _costs(
     problem: Problem, j: int, level: int, occurs: Bools
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """What a level costs with nothing suppressed, and what a suppressed record of each group costs
-    above that: at least, and at most, of the codes that occur."""
+    above that: at least, and at most, of the codes that occur. Nothing where classes cost."""
     objective, table = problem.objective, problem.table
     groups = table.attributes[j].groups[level]
+    none = np.zeros(int(groups.max()) + 1)
     if isinstance(objective, LevelObjective):
-        none = np.zeros(int(groups.max()) + 1)
         return table.attributes[j].priority * objective.costs[j][level], none, none
-    assert isinstance(objective, CellObjective)  # noqa: S101
+    if not isinstance(objective, CellObjective):
+        return 0.0, none, none
     priorities = [attribute.priority for attribute in table.attributes]
     scale = 1.0 if objective.aggregate == "geometric" else priorities[j] / sum(priorities)
     left = 1.0 - objective.costs[j][level]

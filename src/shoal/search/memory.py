@@ -80,6 +80,7 @@ class Scratch(NamedTuple):
     keys: NDArray[np.uint64]
     kept_keys: NDArray[np.uint64]
     slots: NDArray[np.int32]
+    place: NDArray[np.uint64]
     fixed: NDArray[np.float64]
     lost: NDArray[np.int64]
     low: NDArray[np.int64]
@@ -151,7 +152,7 @@ class Output(NamedTuple):
 
 FIELDS = (
     *(Tables._fields + Rows._fields + Scratch._fields + Stack._fields + Output._fields),
-    "values",
+    *("values", "crowd"),
 )
 """The names of all arrays and numbers, in the order in which kernels are handed them."""
 
@@ -192,7 +193,7 @@ def scratch_of(prepared: Prepared) -> Scratch:
     attributes, levels, groups = prepared.tables.charge.shape
     cells = (classes + 2) * groups
     return Scratch(
-        np.empty(cells, np.int32),
+        np.empty(max(cells, tuples + 1), np.int32),
         np.empty(cells * len(prepared.masks), np.uint64),
         np.empty(cells, _numbers(prepared)),
         np.empty(classes + 2, np.uint32),
@@ -200,6 +201,7 @@ def scratch_of(prepared: Prepared) -> Scratch:
         np.empty(tuples, np.uint64),
         np.empty(tuples, np.uint64),
         np.empty(4 * tuples + 8, np.int32),
+        np.empty(attributes, np.uint64),
         np.empty(classes + 1),
         np.empty((levels, groups), np.int64),
         np.empty(attributes, np.int64),

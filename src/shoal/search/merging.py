@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from numba import int64, uint32, uint64
 
-from shoal.search.kernels import step
+from shoal.search.kernels import part, step
 from shoal.search.memory import COMPRESS_AT, WORK
+
+EXACT = 1.8e19
+"""Keys are exact when there are fewer of them: they fit into 64 bits."""
 
 
 @step
@@ -19,8 +22,8 @@ def compress(state, depth):  # type: ignore[no-untyped-def]
         return
     frame = state.frames[depth]
     state.done[WORK] += 20 * frame.tuples
-    radix = _keys(state, depth)
-    kept = _merge(state, depth, radix)
+    radix = keys(state, depth)
+    kept = _merge(state, depth, radix < EXACT)
     for n in range(kept):
         at = frame.at_class + state.chosen[n]
         state.class_of[frame.end_class + n] = state.class_of[at]
@@ -34,34 +37,36 @@ def compress(state, depth):  # type: ignore[no-untyped-def]
     frame.end_class += kept
 
 
-@step
-def _keys(state, depth):  # type: ignore[no-untyped-def]
+@part
+def keys(state, depth):  # type: ignore[no-untyped-def]
     """A key for each tuple: its class and its groups at `lo` as the digits of a number.
 
-    Returns how many keys there can be. Where that passes 2**64 the key is only a hash.
+    `place` is what the digit of an attribute is multiplied by. Returns how many keys there can be;
+    where that is not less than `EXACT` a key is only a hash.
     """
-    frame, keys = state.frames[depth], state.keys
-    radix = float(frame.classes + 1)
+    frame, keys, place = state.frames[depth], state.keys, state.place
+    radix, factor = float(frame.classes + 1), uint64(frame.classes + 1)
     for t in range(frame.tuples):
         keys[t] = uint64(state.class_of[frame.at_class + t])
     for j in range(state.lo.shape[1]):
         level = state.lo[depth, j]
+        place[j] = factor
         if level < state.hi[depth, j]:
             group = state.group[j, level]
             column = state.codes[j, frame.first : frame.first + frame.tuples]
-            groups = uint64(state.groups[j, level])
-            radix *= state.groups[j, level]
             for t in range(len(column)):
-                keys[t] = keys[t] * groups + uint64(group[column[t]])
+                keys[t] += uint64(group[column[t]]) * factor
+            factor *= uint64(state.groups[j, level])
+            radix *= state.groups[j, level]
     return radix
 
 
 @step
-def _merge(state, depth, radix):  # type: ignore[no-untyped-def]
+def _merge(state, depth, exact):  # type: ignore[no-untyped-def]
     """Keep the first tuple of each key, with the weights and masks of all; how many are kept.
 
     Removed tuples are left out. A tuple stands for those merged into it with its own codes, which
-    have the same groups; where keys are hashes, equal ones are compared digit by digit.
+    have the same groups; where keys are not `exact`, equal ones are compared digit by digit.
     """
     frame, demands = state.frames[depth], len(state.least_values)
     first, to, kept = frame.first, frame.end, 0
@@ -90,7 +95,7 @@ def _merge(state, depth, radix):  # type: ignore[no-untyped-def]
                 kept += 1
                 break
             if kept_keys[found] == key and (
-                radix < 1.8e19 or _same(state, depth, t, int64(chosen[found]))
+                exact or same(state, depth, t, int64(chosen[found]), len(state.place))
             ):
                 weights[to + found] += weights[first + t]
                 for s in range(demands):
@@ -100,15 +105,18 @@ def _merge(state, depth, radix):  # type: ignore[no-untyped-def]
     return kept
 
 
-@step
-def _same(state, depth, one, other):  # type: ignore[no-untyped-def]
-    """Whether two tuples are in one class and have the same groups wherever levels are left."""
+@part
+def same(state, depth, one, other, but):  # type: ignore[no-untyped-def]
+    """Whether two tuples are in one class and have the same groups wherever levels are left.
+
+    Attribute `but` is not looked at.
+    """
     frame = state.frames[depth]
     if state.class_of[frame.at_class + one] != state.class_of[frame.at_class + other]:
         return False
     for j in range(state.lo.shape[1]):
         level = state.lo[depth, j]
-        if level < state.hi[depth, j]:
+        if level < state.hi[depth, j] and j != but:
             group, column = state.group[j, level], state.codes[j, frame.first :]
             if group[column[one]] != group[column[other]]:
                 return False

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.search.boxes import Box, Candidate, Explored
-from shoal.search.cuts import SLACK
+from shoal.search.cuts import NOISE, SLACK
 from shoal.search.explorer import Explorer
 from shoal.values import Closed
 
@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     from shoal.search.problem import Problem
     from shoal.values import Best, Node
 
-FIRST_SLICE, LARGEST_SLICE = 20_000_000, 250_000_000
+FIRST_SLICE, LARGEST_SLICE = 20_000_000, 50_000_000
 """Tuples passed over in one exploration, a nanosecond each or two; then it tells what it found."""
 
-FIRST_TURN, LARGEST_TURN = 250_000_000, 4_000_000_000
-"""Tuples passed over before an explorer gives its boxes back, for that of the least bound."""
+TURN = 1000
+"""Passes over the table before an explorer gives its boxes back, for that of the least bound.
+
+To take on a box takes a few passes for each attribute, so this is little beside the turn; and the
+bound of the whole rises with every turn, since each begins with the box that holds it down.
+"""
 
 CLIMB_AFTER = 0.25
 """Seconds after which the neighbours of the best node are looked at."""
@@ -53,7 +57,7 @@ class Pool:
     checking: dict[Future[Best | None], Candidate] = field(default_factory=dict)
     shared: np.ndarray = field(default_factory=lambda: np.array([math.inf, 0.0, 0.0]))
     slice: int = FIRST_SLICE
-    turn: int = FIRST_TURN
+    turn: int = TURN
     climbed: Node | None = None
 
     def run(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
@@ -179,9 +183,8 @@ class Pool:
             self._log(closed)
         if not explorer.open:
             self.idle.append(explorer)
-        elif explorer.worked >= self.turn:
+        elif explorer.worked >= self.turn * self.problem.table.tuples:
             self._give_back(explorer)
-            self.turn = min(self.turn * 2, LARGEST_TURN)
         else:
             self.waiting.append(explorer)
             others = len(self.working) + len(self.waiting) + len(self.open)
@@ -220,12 +223,14 @@ class Pool:
 
     def _may_be_best(self, candidate: Candidate) -> bool:
         """Whether an exact check of a candidate can change the best."""
-        best, loss = self.incumbent.best, round(self._loss(candidate.cost), 9)
+        best = self.incumbent.best
         if best is None:
             return True
-        rank = (round(best.loss, 9), best.suppressed, best.node)
-        told = (loss, candidate.removed, candidate.node)
-        return told < rank if self.prepared.tables.exact else loss <= rank[0]
+        above = self._loss(candidate.cost) - best.loss
+        if above < -NOISE or not self.prepared.tables.exact:
+            return above <= SLACK
+        told = (candidate.removed, candidate.node)
+        return above <= SLACK and told < (best.suppressed, best.node)
 
     def _bound(self) -> float:
         """What no open box can be below, nor any node that was found and is not checked yet."""

@@ -24,7 +24,7 @@ class SensitiveType(types.StructRef):
 
 
 class State:
-    """Made inside a kernel by `State(*memory, sensitive)`."""
+    """Made inside a kernel by `State(*memory, sensitive, crowd)`."""
 
 
 class Sensitive:

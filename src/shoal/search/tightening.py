@@ -23,7 +23,7 @@ attributes before that and is left out.
 
 from __future__ import annotations
 
-from shoal.search.cuts import SLACK, charge_fixed, cut
+from shoal.search.cuts import NOISE, SLACK, charge_fixed, cut
 from shoal.search.kernels import part, split, step
 from shoal.search.memory import FOUND
 from shoal.search.notes import INFEASIBLE, SINGLE, note, note_levels
@@ -55,7 +55,7 @@ def tighten(state, depth):  # type: ignore[no-untyped-def]
                 charge_fixed(state, depth)
                 charged = True
             look(state, depth, j, state.values)
-            _raise(state, depth, j)
+            raise_lowest(state, depth, j)
         else:
             if single:
                 note(state, SINGLE, lo, hi)
@@ -63,7 +63,7 @@ def tighten(state, depth):  # type: ignore[no-untyped-def]
 
 
 @step
-def _raise(state, depth, j):  # type: ignore[no-untyped-def]
+def raise_lowest(state, depth, j):  # type: ignore[no-untyped-def]
     """Raise `lo` in attribute `j` above the levels that drop more than the limit allows."""
     lo, hi, frame = state.lo[depth], state.hi[depth], state.frames[depth]
     level = lo[j]
@@ -106,15 +106,20 @@ def _offer(state, depth):  # type: ignore[no-untyped-def]
     When costs are exact the best cost falls at once for all threads.
     """
     frame, best = state.frames[depth], state.best
-    cost, removed = cost_of_top(state, depth, state.values), frame.removed + frame.failing
+    cost, removed = (
+        cost_of_top(state, depth, state.values, state.crowd),
+        frame.removed + frame.failing,
+    )
     if removed > state.limit:
         return
     if cost > min(best[0], state.shared[0]) + SLACK:
         return
-    if abs(cost - best[0]) <= SLACK and removed > best[1]:
+    if cost >= best[0] - NOISE and removed > best[1]:
         return
     if state.exact:
-        best[0], best[1] = min(cost, best[0]), removed
+        if cost <= best[0] + NOISE:
+            best[1] = removed
+        best[0] = min(cost, best[0])
         state.shared[0] = min(state.shared[0], cost)
     add(state, state.hi[depth], cost, removed)
 

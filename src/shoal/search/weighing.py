@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.search.cells import cost_of_classes
 from shoal.search.kernels import look_at_sizes, part
 from shoal.search.memory import WORK
 from shoal.search.removal import removal
@@ -60,8 +61,10 @@ def weigh(state, depth, values):  # type: ignore[no-untyped-def]
 
 
 @part
-def cost_of_top(state, depth, values):  # type: ignore[no-untyped-def]
+def cost_of_top(state, depth, values, crowd):  # type: ignore[no-untyped-def]
     """What `hi` costs, where all classes that owe anything are suppressed."""
+    if crowd is not None:
+        return cost_of_classes(state, depth, crowd)
     total = 0.0
     for j in range(state.hi.shape[1]):
         level = state.hi[depth, j]

@@ -52,15 +52,19 @@ def domain_of(
 
 @dataclass(frozen=True)
 class Release:
-    """The sizes of the finest classes there are, of the released ones, and who is left out."""
+    """The sizes of the finest classes there are, of the released ones, and who is left out.
+
+    Of the `suppressed` records `gone` are in none of the finest classes.
+    """
 
     finest: tuple[int, ...]
     sizes: tuple[int, ...]
     suppressed: int
+    gone: int
 
     @property
     def records(self) -> int:
-        return sum(self.finest)
+        return sum(self.finest) + self.gone
 
 
 def random_releases(seed: int, tables: int) -> Iterator[Release]:
@@ -68,10 +72,11 @@ def random_releases(seed: int, tables: int) -> Iterator[Release]:
     draw = random.Random(seed)  # noqa: S311
     for _ in range(tables):
         finest = tuple(draw.choice([1, 1, 2, 3, 7]) for _ in range(draw.randint(1, 5)))
+        gone = draw.choice([0, 0, 1, 4])
         for unions in sorted(set(_partitions(finest))):
             for kept in itertools.product([False, True], repeat=len(unions)):
                 sizes = tuple(itertools.compress(unions, kept))
-                yield Release(finest, sizes, sum(finest) - sum(sizes))
+                yield Release(finest, sizes, sum(finest) + gone - sum(sizes), gone)
 
 
 def _partitions(sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

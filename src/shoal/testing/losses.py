@@ -88,7 +88,7 @@ class LossSuite:
                 )
                 claim(math.isfinite(found), f"{loss} is {found} for {release}")
                 finest = np.array(release.finest, dtype=np.int64)
-                for dropped in range(release.suppressed + 1):
+                for dropped in range(release.gone, release.suppressed + 1):
                     least = loss.least(finest, dropped, release.records)
                     claim(
                         least <= found + SLACK,

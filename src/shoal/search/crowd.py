@@ -1,0 +1,42 @@
+"""A class loss as numbers that the kernels read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from shoal.loss.class_size import ClassSize
+from shoal.loss.discernibility import Discernibility
+from shoal.search.objective import ClassObjective
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.search.problem import Problem
+
+CONFUSED, FEW = range(2)
+"""Kinds of class losses: records pay for those of their class, or classes are few."""
+
+_KINDS: dict[type[Any], int] = {Discernibility: CONFUSED, ClassSize: FEW}
+
+
+class Crowd(NamedTuple):
+    """A class loss: its kind, the records of the table, what each level adds to its factor."""
+
+    kind: int
+    records: float
+    share: NDArray[np.float64]
+
+
+def crowd_of(problem: Problem) -> Crowd | None:
+    """The loss, where it is a class loss that the kernels know."""
+    objective = problem.objective
+    if not isinstance(objective, ClassObjective) or type(objective.loss) not in _KINDS:
+        return None
+    lowest, top = (0,) * len(problem.lattice.top), problem.lattice.top
+    share = np.zeros((len(top), max(top) + 1))
+    for j, most in enumerate(top):
+        for level in range(most + 1):
+            share[j, level] = objective.factor((*lowest[:j], level, *lowest[j + 1 :])) - 1
+    return Crowd(_KINDS[type(objective.loss)], float(problem.table.records), share)
