@@ -157,10 +157,13 @@ def test_the_proof_of_every_search_is_accepted(
     assert len(verdict.findings) == 4
 
 
-@given(cases(), st.sampled_from([COMPILED, GENERAL]))
+@given(KINDS)
 @settings(max_examples=150)
-def test_the_boxes_of_a_search_have_every_node_once(case: Case, strategy: BoxSearch) -> None:
-    problem = problem_of(case)
+def test_the_boxes_of_a_search_have_every_node_once(
+    kind: tuple[Case, list[int], list[PrivacyModel], tuple[Loss, str], BoxSearch],
+) -> None:
+    case, values, models, loss, strategy = kind
+    problem = sensitive_problem(case, values, models, *loss)
     proof = proof_of(problem, strategy)
     if proof is None:
         return

@@ -16,6 +16,7 @@ of `lo` bounds it.
 
 from __future__ import annotations
 
+import numpy as np
 from numba import int64, uint32, uint64
 
 from shoal.search.crowd import CONFUSED
@@ -67,7 +68,7 @@ def cost_of_classes(state, depth, crowd):  # type: ignore[no-untyped-def]
 def cost_below(state, depth, j, crowd):  # type: ignore[no-untyped-def]
     """What the node one level below `hi` in attribute `j` costs, and the records dropped for it.
 
-    Both at least, where classes owe records.
+    Both at least, where classes owe records. A node without classes is no solution.
     """
     frame, level = state.frames[depth], state.hi[depth, j] - 1
     tally(state, frame, j, level)
@@ -81,6 +82,8 @@ def cost_below(state, depth, j, crowd):  # type: ignore[no-untyped-def]
             squares += float(size) * float(size)
         else:
             dropped += size
+    if classes == 0:
+        return np.inf, dropped
     factor = factor_of(crowd, state.hi[depth]) + crowd.share[j, level] - crowd.share[j, level + 1]
     return least(crowd, factor, classes, squares, 0.0, frame.removed + dropped, 0), dropped
 

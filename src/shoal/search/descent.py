@@ -122,7 +122,8 @@ def _tighten(state, depth, crowd):  # type: ignore[no-untyped-def]
 
 @part
 def _dive(state, depth, crowd):  # type: ignore[no-untyped-def]
-    """Make candidates on a way down from the top."""
+    """Make candidates on a way down from the top, which closes no box."""
+    state.log = False
     if crowd is None:
         _dive_by_attributes(state, depth)
     else:
