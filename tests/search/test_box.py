@@ -40,6 +40,7 @@ from shoal.search.pool import Pool
 from shoal.search.problem import Problem
 from shoal.search.strategies.box import BoxSearch
 from shoal.search.strategies.exhaustive import Exhaustive
+from shoal.values import Bools, Counts
 
 COMPILED, GENERAL = BoxSearch(compiled_from=0), BoxSearch(compiled_from=2**62)
 
@@ -124,6 +125,25 @@ def test_stopping_after_any_event_leaves_something_safe(
             assert problem.check(event.best.node) == event.best
         if number == after:
             break
+
+
+class OddClasses(KAnonymity):
+    """A model that takes after another one, and asks for something else."""
+
+    closed_under_union = False
+
+    def satisfied(self, counts: Counts) -> Bools:
+        odd: Bools = counts.sizes % 2 == 1
+        return super().satisfied(counts) & odd
+
+
+@given(cases(), st.sampled_from([COMPILED, GENERAL]))
+@settings(max_examples=100)
+def test_a_model_that_takes_after_another_is_searched_by_what_it_says(
+    case: Case, strategy: BoxSearch
+) -> None:
+    problem = replace(problem_of(case), models=(OddClasses(case.k),))
+    agrees(strategy, problem, Limits(threads=1))
 
 
 def large_problem(attributes: int = 9, records: int = 3000) -> Problem:

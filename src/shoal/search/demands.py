@@ -93,7 +93,7 @@ class Values(NamedTuple):
 
 def is_known(model: PrivacyModel) -> bool:
     """Whether the kernels know a model."""
-    return isinstance(model, KAnonymity) or type(model) in _DEMANDS
+    return type(model) is KAnonymity or type(model) in _DEMANDS
 
 
 def demands_of(problem: Problem) -> list[Demand]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FIRST_SLICE, LARGEST_SLICE = 20_000_000, 50_000_000
 """Tuples passed over in one exploration, a nanosecond each or two; then it tells what it found."""
 
-TURN = 1000
+TURN = 2000
 """Passes over the table before an explorer gives its boxes back, for that of the least bound.
 
 To take on a box takes a few passes for each attribute, so this is little beside the turn; and the

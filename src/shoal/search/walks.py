@@ -31,7 +31,7 @@ def safe_upwards(problem: Problem) -> bool:
     then every class of the safe node is good, and so is each union of them. With suppression a good
     class may be spoiled by the dropped one that it is merged with.
     """
-    if all(isinstance(model, KAnonymity | DistinctDiversity) for model in problem.models):
+    if all(type(model) in (KAnonymity, DistinctDiversity) for model in problem.models):
         return True
     return problem.limit == 0 and all(model.closed_under_union for model in problem.models)
 

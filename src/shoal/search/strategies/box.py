@@ -28,8 +28,8 @@ class BoxSearch:
     Each exploration dives, which finds good solutions early, and gives back the boxes it did not
     come to; taking the least bound next raises the bound of the whole. When no box is left open,
     every node is closed for a reason (explorer.py), so the best is the optimum; ties included,
-    since only a bound above the best cost closes a box. Models and losses that the compiled code
-    does not know, and small problems, are searched the same way in NumPy (general_box.py).
+    since only a bound above the best cost closes a box. Models and losses of plug-ins, and small
+    problems, are searched the same way in NumPy (general_box.py).
     """
 
     name: ClassVar[str] = "box"

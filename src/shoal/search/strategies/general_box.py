@@ -54,6 +54,7 @@ class GeneralBox:
         """Yields progress, each improvement, and at last Proved or Stopped."""
         incumbent = Incumbent(limits)
         lattice = self.problem.lattice
+        yield from self._dive(incumbent)
         heap = [OpenBox(0.0, 0, lattice.bottom, lattice.top, None)]
         while heap:
             box = heapq.heappop(heap)
@@ -73,6 +74,21 @@ class GeneralBox:
             for child in self._children(box, limits):
                 heapq.heappush(heap, child)
         yield incumbent.proved()
+
+    def _dive(self, incumbent: Incumbent) -> Iterator[Progress]:
+        """From the top down, one level of each attribute in turn, as far as nodes get better."""
+        node, lowest = self.problem.lattice.top, self.problem.lattice.bottom
+        yield from incumbent.weigh(self.problem.check(node))
+        falling = sorted(range(len(node)), key=self.bounds.rise.__getitem__, reverse=True)
+        while falling and incumbent.best is not None and incumbent.stop_reason() is None:
+            for j in list(falling):
+                below = _with(node, j, node[j] - 1)
+                if node[j] > lowest[j]:
+                    yield from incumbent.weigh(self.problem.check(below))
+                if incumbent.best is not None and incumbent.best.node == below:
+                    node = below
+                else:
+                    falling.remove(j)
 
     def _children(self, box: OpenBox, limits: Limits) -> Iterator[OpenBox]:
         """What is left of a box, in two: at the top of an attribute, and below it.
