@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -40,7 +41,9 @@ from shoal.search.pool import Pool
 from shoal.search.problem import Problem
 from shoal.search.strategies.box import BoxSearch
 from shoal.search.strategies.exhaustive import Exhaustive
-from shoal.values import Bools, Counts
+
+if TYPE_CHECKING:
+    from shoal.values import Bools, Counts
 
 COMPILED, GENERAL = BoxSearch(compiled_from=0), BoxSearch(compiled_from=2**62)
 
