@@ -26,7 +26,8 @@ def tighten_by_cells(state, depth, crowd):  # type: ignore[no-untyped-def]
                 look(state, depth, j, state.values)
                 raise_lowest(state, depth, j)
             low[j], high[j] = lo[j], hi[j]
-        if _cut(state, depth, min(state.best[0], state.shared[0]) + SLACK, crowd):
+        best = min(state.best[0], state.shared[0])
+        if _cut(state, depth, best + SLACK * max(1.0, best), crowd):
             return True
         single, rises, falls = True, False, False
         for j in range(len(lo)):

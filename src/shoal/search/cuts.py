@@ -8,7 +8,8 @@ from shoal.search.kernels import part, step
 from shoal.search.notes import BOUND, note, note_levels
 
 SLACK = 1e-10
-"""Sums of costs are compared with this much room, so that rounding never closes a box."""
+"""Costs are compared with this much room, or this share where they are above 1, so that rounding
+never closes a box."""
 
 NOISE = 1e-13
 """Costs that differ by less are equal, and removed records decide; where they are equal and differ

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from shoal.values import Best, Closed
 
 SLACK = 1e-9
-"""Bounds and losses are summed in different orders: above means above by more than this."""
+"""Bounds and losses are summed in different orders: above means above by more than this, or by more
+than this share where losses are above 1."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,9 @@ class Incumbent:
 
     def beaten_by(self, bound: float) -> bool:
         """Whether a node with this lower bound can be no better than the best, ties included."""
-        return self.best is not None and bound > self.best.loss + SLACK
+        if self.best is None:
+            return False
+        return bound > self.best.loss + SLACK * max(1.0, self.best.loss)
 
     def restart(self) -> None:
         """Let the time of the search begin now."""

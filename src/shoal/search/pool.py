@@ -129,7 +129,7 @@ class Pool:
     def _begun(self) -> Explorer | None:
         """An explorer with the open box of the least bound, unless the best is below it."""
         box = heapq.heappop(self.open)
-        if box.bound > self.shared[0] + SLACK:
+        if box.bound > self.shared[0] + SLACK * max(1.0, self.shared[0]):
             self._log(Closed("bound", box.lo, box.hi))
             return None
         explorer = self._explorer()
@@ -226,7 +226,7 @@ class Pool:
         best = self.incumbent.best
         if best is None:
             return True
-        above = self._loss(candidate.cost) - best.loss
+        above = (self._loss(candidate.cost) - best.loss) / max(1.0, best.loss)
         if above < -NOISE or not self.prepared.tables.exact:
             return above <= SLACK
         told = (candidate.removed, candidate.node)

@@ -106,13 +106,12 @@ def _offer(state, depth):  # type: ignore[no-untyped-def]
     When costs are exact the best cost falls at once for all threads.
     """
     frame, best = state.frames[depth], state.best
-    cost, removed = (
-        cost_of_top(state, depth, state.values, state.crowd),
-        frame.removed + frame.failing,
-    )
+    cost = cost_of_top(state, depth, state.values, state.crowd)
+    removed = frame.removed + frame.failing
     if removed > state.limit:
         return
-    if cost > min(best[0], state.shared[0]) + SLACK:
+    known = min(best[0], state.shared[0])
+    if cost > known + SLACK * max(1.0, known):
         return
     if cost >= best[0] - NOISE and removed > best[1]:
         return
