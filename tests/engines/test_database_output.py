@@ -161,6 +161,72 @@ def test_kept_columns_keep_their_types(postgres_url: str, mariadb_url: str) -> N
         assert run_sql(url, catalog.format("sized_too")) == run_sql(url, catalog.format("sized"))
 
 
+def test_postgres_keeps_what_else_belongs_to_a_text(postgres_url: str) -> None:
+    """A domain is released as what it is made of: a missing value may be none of its values."""
+    run_sql(
+        postgres_url,
+        "DROP TABLE IF EXISTS texts, texts_too",
+        "DROP DOMAIN IF EXISTS word",
+        "CREATE DOMAIN word AS varchar(9) NOT NULL CHECK (value <> '')",
+        'CREATE TABLE texts (a word, b text COLLATE "POSIX", c varchar(9), d char(5), e "char")',
+        "INSERT INTO texts VALUES ('NA', 'y', 'z ', 'q ', 'e'), ('x', '', 'z ', 'q', 'e')",
+    )
+    keys = ("a", "b", "c", "d", "e")
+    rows = pa.table(
+        {"a": [None, "x"], "b": ["y", None], "c": ["z "] * 2, "d": ["q"] * 2} | {"e": ["e"] * 2}
+    )
+    plan = Recoding(keys, dict.fromkeys(keys, Generalization((), ())), rows, (), ("NA",))
+    with open_table(DatabaseOptions(postgres_url, "texts")) as source:
+        source.recode_into(plan, DatabaseTarget(postgres_url, "texts_too", replace=True)).publish()
+    types = run_sql(
+        postgres_url,
+        "SELECT format_type(atttypid, atttypmod), collname FROM pg_attribute"
+        " LEFT JOIN pg_collation c ON c.oid = attcollation"
+        " WHERE attrelid = 'texts_too'::regclass AND attnum > 0 ORDER BY attnum",
+    )
+    assert types == [
+        ("character varying(9)", "default"),
+        ("text", "POSIX"),
+        ("character varying(9)", "default"),
+        ("character(5)", "default"),
+        ('"char"', None),
+    ]
+    assert rows_of(postgres_url, "texts_too") == [
+        (None, "y", "z ", "q    ", "e"),
+        ("x", None, "z ", "q    ", "e"),
+    ]
+
+
+def test_a_key_that_is_not_released_does_not_order_the_table(postgres_url: str) -> None:
+    made = []
+    for hidden in (["1", "2"], ["2", "1"]):
+        load(postgres_url, "hiding", pa.table({"g": hidden, "n": ["a", "b"]}))
+        keys = {"g": Generalization(("1", "2"), ("1", "2"))}
+        plan = Recoding(("n",), keys, pa.table({"g": ["1", "2"]}), ())
+        with open_table(DatabaseOptions(postgres_url, "hiding")) as source:
+            target = DatabaseTarget(postgres_url, "hidden", replace=True)
+            source.recode_into(plan, target).publish()
+        made.append(rows_of(postgres_url, "hidden"))
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("mark", [False, True])
+def test_codes_too_many_for_one_number(url: str, mark: bool) -> None:
+    """Eight keys of 300 values, of which 302 ** 8 codes could be made."""
+    keys = [f"k{i}" for i in range(8)]
+    people = pa.table(
+        {key: [f"{key} {(n + i) % 300}" for n in range(300)] for i, key in enumerate(keys)}
+    )
+    load(url, "wide", people)
+    unchanged = dict.fromkeys(keys, Generalization((), ()))
+    plan = Recoding(tuple(keys), unchanged, people.slice(0, 200), tuple(keys), mark=mark)
+    with open_table(DatabaseOptions(url, "wide")) as source:
+        source.recode_into(plan, DatabaseTarget(url, "wide_too", replace=True)).publish()
+    passing = [tuple(row.values()) for row in people.slice(0, 200).to_pylist()]
+    marked = [(None,) * 8] * 100 if mark else []
+    assert rows_of(url, "wide_too") == marked + sorted(passing)
+
+
 def test_nobody_sees_a_staged_table_in_postgres(postgres_url: str) -> None:
     with stage_rows(DatabaseTarget(postgres_url, "unseen"), PEOPLE.to_reader()):
         assert _staged_tables(postgres_url) == []

@@ -7,10 +7,10 @@ never null, and they sort as the labels do with missing first.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from secrets import token_hex
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
@@ -35,8 +35,6 @@ _LONGEST_KEY = 3000
 """The bytes that an index of MySQL may have."""
 _FEW = 16
 """So many texts PostgreSQL compares in less time than it takes to look one up in a hash table."""
-_LARGEST_NUMBER = 2**62
-"""What no packed codes reach, so that every system has a whole number for them."""
 
 
 @dataclass(frozen=True)
@@ -92,24 +90,6 @@ class Labels:
         if not isinstance(self.listed, sa.Table):
             return sa.case(self.listed, value=raw, else_=absent) if self.listed else absent
         return sa.func.coalesce(self.listed.c.code, absent)
-
-
-def packing(codes: Sequence[Codes]) -> list[dict[int, int]]:
-    """How codes of several columns are packed into few whole numbers: the factors of each column.
-
-    A column has a digit for each of its codes, for missing and for UNKNOWN. So the sum of factor
-    times code + 1 is another number for every other combination.
-    """
-    packs: list[dict[int, int]] = [{}]
-    factor = 1
-    for j, each in enumerate(codes):
-        digits = len(each.labels) + 2
-        if factor * digits > _LARGEST_NUMBER:
-            packs.append({})
-            factor = 1
-        packs[-1][j] = factor
-        factor *= digits
-    return packs
 
 
 class Scratch:
@@ -169,8 +149,13 @@ class Scratch:
         ]
         return Labels(self.table(columns, data), codes, strict)
 
-    def table(self, columns: list[sa.Column[Any]], data: pa.Table) -> sa.Table:
-        """A temporary table with these rows."""
+    def table(
+        self,
+        columns: list[sa.Column[Any]],
+        data: pa.Table,
+        typed: Mapping[str, Expression] = MappingProxyType({}),
+    ) -> sa.Table:
+        """A temporary table with these rows; the columns of `typed` have the expressions' types."""
         system = self._session.system
         kind, place = [_PREFIXES.get(system, "TEMPORARY")], TableName(f"shoal_{token_hex(4)}")
         if self._beside is not None:
@@ -178,12 +163,16 @@ class Scratch:
         elif system == "mssql":
             kind, place = [], place.beside(f"#{place.table}")
         made = sa.Table(place.table, sa.MetaData(), *columns, schema=place.schema, prefixes=kind)
-        self._session.run(sa.schema.CreateTable(made))
+        name = self._session.connection.dialect.identifier_preparer.format_table(made)
+        if typed:
+            empty = self._session.sql(_shape(columns, typed))
+            self._session.run(f"CREATE {kind[0]} TABLE {name} AS {empty}")
+        else:
+            self._session.run(sa.schema.CreateTable(made))
         self._made.append(made)
         insert(self._session, made, data.to_batches())
         if system == "postgresql":
-            preparer = self._session.connection.dialect.identifier_preparer
-            self._session.run(f"ANALYZE {preparer.format_table(made)}")
+            self._session.run(f"ANALYZE {name}")
         return made
 
     @property
@@ -193,3 +182,11 @@ class Scratch:
 
 
 _PREFIXES = {"oracle": "GLOBAL TEMPORARY"}
+
+
+def _shape(
+    columns: list[sa.Column[Any]], typed: Mapping[str, Expression]
+) -> sa.Select[tuple[Any, ...]]:
+    """No rows of these columns, some in the types of expressions."""
+    nulls = {column.name: sa.cast(sa.null(), column.type) for column in columns}
+    return sa.select(*(each.label(name) for name, each in {**nulls, **typed}.items())).limit(0)

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
-from shoal.engines.database.counting import values_of
+from shoal.engines.database.classes import classes_table, is_labelled, labels_of, packed, packing
 from shoal.engines.database.fields import OTHER, TEXT
-from shoal.engines.database.labels import Codes, Labels, Scratch, packing
 from shoal.engines.database.texts import raw
-from shoal.engines.database.writing import text_type
-from shoal.engines.places import places
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Generalization, Recoding
+    from shoal.engines.base import Recoding
+    from shoal.engines.database.labels import Labels, Scratch
     from shoal.engines.database.relation import Relation
     from shoal.engines.database.session import Session
 
     Expression = sa.ColumnElement[Any]
 
 
-_PLAN = ("enable_mergejoin = off", "enable_nestloop = off", "join_collapse_limit = 1")
-"""PostgreSQL is to hash small tables one by one, as the query says: hashing needs no order, and of
-codes that it has to compute first it has wrong notions."""
+_PLAN = ("enable_nestloop = off", "join_collapse_limit = 1")
+"""PostgreSQL is to join small tables one by one, as the query says: of codes that it has to compute
+first it has wrong notions."""
 
 
 @dataclass(frozen=True)
@@ -54,42 +49,26 @@ def recoded(
 ) -> Recoded:
     """A query for the released columns under their names, in an order that they alone decide.
 
-    The order is by the classes, sorted by their labels, then by what no class tells.
-
-    The rows of a table have no order that means anything, but the one they are written in must not
-    be that of the input. `into_table` lets PostgreSQL order them by a hash of what is released,
-    seeded with the class, which sorts much faster than many columns and says as little.
+    The order is by the classes, sorted by their labels, then by what no class tells. The rows of a
+    table have no order that means anything, so `into_table` lets PostgreSQL sort numbers as text.
 
     Three steps: the records with the raw texts t0, t1, ... of the quasi-identifiers; their codes
     k0, k1, ...; and the join with the classes that may pass, which has the labels. The codes are
     packed into one number for that, where they fit. A record that does not pass needs no label.
     """
-    labels = [
-        _labels(scratch, relation, recoding, name, generalization)
-        for name, generalization in recoding.generalized.items()
-    ]
     by_class = [name for name in recoding.told_by_class() if _is_text(relation, recoding, name)]
-    classes = _classes(scratch, relation, recoding, labels, by_class)
-    coded = _coded(session, relation, recoding, labels)
+    sorts_first = into_table and session.system == "postgresql"
+    unchanged = [name for name in by_class if sorts_first and not is_labelled(recoding, name)]
+    labels = labels_of(scratch, relation, recoding)
+    released = {
+        name: _typed(relation, name, sa.false(), relation.column(name)) for name in unchanged
+    }
+    classes = classes_table(scratch, relation, recoding, labels, by_class, released)
     packs = packing([each.codes for each in labels])
-    match = sa.and_(*(_packed(coded, pack) == classes.c[f"p{i}"] for i, pack in enumerate(packs)))
-    passing = sa.join(coded, classes, match, isouter=recoding.mark)
-    released: list[Expression] = []
-    order: list[Expression] = [sa.func.coalesce(classes.c.place, 0)]
-    for i, name in enumerate(recoding.columns):
-        value = _released(relation, recoding, i, name, coded, classes)
-        released.append(value.label(quoted_name(name, True)))
-        if name not in by_class:
-            by_text = relation.field(name).kind in (TEXT, OTHER)
-            order.append(raw(relation.system, value, relation.field(name)) if by_text else value)
-    query = sa.select(*released).select_from(passing)
+    parts = _Parts(relation, recoding, _coded(session, relation, recoding, labels), classes, packs)
     for setting in _PLAN if session.system == "postgresql" else ():
         session.run(f"SET LOCAL {setting}")
-    if session.system in ("mysql", "mariadb"):
-        query = query.prefix_with("STRAIGHT_JOIN")  # classes last, by their index
-    if into_table and session.system == "postgresql":
-        order = [_hash(*order)]
-    query = query.order_by(*(nulls_first(session.system, each) for each in order))
+    query = (_sorted_first if sorts_first else _joined_first)(parts, by_class)
     declared = {
         name: "TEXT" if is_labelled(recoding, name) else relation.field(name).declared
         for name in recoding.columns
@@ -97,13 +76,96 @@ def recoded(
     return Recoded(query, _shape(relation, recoding, classes), declared)
 
 
-def _hash(seed: Expression, *values: Expression) -> Expression:
-    """A number that the seed and the values decide; values may be null."""
-    found: Expression = sa.cast(seed, sa.BigInteger)
-    for value in values:
-        text = sa.collate(sa.cast(value, sa.Text), "C")
-        found = sa.func.coalesce(sa.func.hashtextextended(text, found), found)
-    return found
+@dataclass(frozen=True)
+class _Parts:
+    """What a query is made of: `coded` are the records with the codes that `packs` packs."""
+
+    relation: Relation
+    recoding: Recoding
+    coded: sa.Subquery
+    classes: sa.Table
+    packs: list[dict[int, int]]
+
+    def numbers(self) -> list[Expression]:
+        """The packed codes of a record."""
+        return [packed(self.coded, pack) for pack in self.packs]
+
+    def passing(self) -> sa.Join:
+        """The records with their classes: those that pass, or marked ones too."""
+        numbers = enumerate(self.numbers())
+        match = sa.and_(*(number == self.classes.c[f"p{i}"] for i, number in numbers))
+        return sa.join(self.coded, self.classes, match, isouter=self.recoding.mark)
+
+    def place(self) -> Expression:
+        """The place of a record's class, which is that of no labels for a marked one."""
+        return sa.func.coalesce(self.classes.c.place, 0)
+
+    def label(self, name: str) -> sa.Column[Any]:
+        """The label that a class has for a column."""
+        return self.classes.c[f"g{list(self.recoding.generalized).index(name)}"]
+
+    def order(self, name: str, value: Expression) -> Expression:
+        """What to sort released values of a column by, nulls first."""
+        field = self.relation.field(name)
+        by_text = field.kind in (TEXT, OTHER)
+        order = raw(self.relation.system, value, field) if by_text else value
+        return nulls_first(self.relation.system, order)
+
+
+def _joined_first(parts: _Parts, by_class: Collection[str]) -> sa.Select[Any]:
+    """Records with the labels of their classes, sorted by the places of these."""
+    values = {name: _released(parts, i, name) for i, name in enumerate(parts.recoding.columns)}
+    query = sa.select(*_named(values)).select_from(parts.passing())
+    if parts.relation.system in ("mysql", "mariadb"):
+        query = query.prefix_with("STRAIGHT_JOIN")  # classes last, by their index
+    rest = (parts.order(name, value) for name, value in values.items() if name not in by_class)
+    return query.order_by(parts.place(), *rest)
+
+
+def _sorted_first(parts: _Parts, by_class: Collection[str]) -> sa.Select[Any]:
+    """Records sorted by their classes and own values, and labels joined to them in this order.
+
+    What a class tells is not there when they are sorted, so there is less to sort. OFFSET 0 lets
+    PostgreSQL do one after the other; it keeps the order by merging, as the last ORDER BY demands.
+    """
+    source, labels, keys = _to_sort(parts, by_class)
+    own = {
+        name: _released(parts, i, name).label(f"v{i}")
+        for i, name in enumerate(parts.recoding.columns)
+        if name not in by_class
+    }
+    order = (parts.order(name, value.element) for name, value in own.items())
+    query = sa.select(*keys, *own.values()).select_from(source).order_by(*keys, *order)
+    rows = query.offset(0).subquery("rows")
+    values = {
+        name: rows.c[own[name].name] if name in own else labels.c[parts.label(name).name]
+        for name in parts.recoding.columns
+    }
+    match = sa.and_(*(rows.c[key.name] == labels.c[key.name] for key in keys))
+    query = sa.select(*_named(values)).select_from(sa.join(rows, labels, match))
+    rest = (parts.order(name, values[name]) for name in own)
+    return query.order_by(*(rows.c[key.name] for key in keys), *rest)
+
+
+def _to_sort(
+    parts: _Parts, by_class: Collection[str]
+) -> tuple[sa.FromClause, sa.FromClause, list[sa.Label[Any]]]:
+    """The records, the labels, and the keys that sort the ones and join them with the others.
+
+    Where all codes are released, records are sorted by them and need no class before. No other
+    codes may decide their order, so they are sorted by the place of the class.
+    """
+    recoding, classes = parts.recoding, parts.classes
+    if not recoding.mark and recoding.generalized.keys() <= {*recoding.columns}:
+        numbers = [number.label(f"p{i}") for i, number in enumerate(parts.numbers())]
+        return parts.coded, classes, numbers
+    labels = sa.select(classes.c.place, *(parts.label(name) for name in by_class)).distinct()
+    return parts.passing(), labels.subquery("labels"), [parts.place().label("place")]
+
+
+def _named(values: Mapping[str, Expression]) -> list[sa.Label[Any]]:
+    """The columns of a release under their names."""
+    return [value.label(quoted_name(name, True)) for name, value in values.items()]
 
 
 def _shape(relation: Relation, recoding: Recoding, classes: sa.Table) -> sa.Select[Any]:
@@ -125,82 +187,6 @@ def _shape(relation: Relation, recoding: Recoding, classes: sa.Table) -> sa.Sele
 def nulls_first(system: str, expression: Expression) -> Expression:
     """An ascending order with nulls first, which most systems do by themselves."""
     return expression.nulls_first() if system in ("postgresql", "oracle") else expression
-
-
-def is_labelled(recoding: Recoding, name: str) -> bool:
-    """Whether a column is released as a label, and not as its own value."""
-    found = recoding.generalized.get(name)
-    return found is not None and bool(found.values or found.missing is not None)
-
-
-def _labels(
-    scratch: Scratch,
-    relation: Relation,
-    recoding: Recoding,
-    name: str,
-    generalization: Generalization,
-) -> Labels:
-    """The codes of a quasi-identifier; an unchanged one has those that stand in the classes."""
-    if generalization.values:
-        codes = Codes.of(pa.array(generalization.labels, pa.string()), generalization.missing)
-        values = values_of(generalization, codes, recoding.missing)
-        return scratch.labels(relation, name, codes, values, strict=True)
-    codes = Codes.of(recoding.classes.column(name).cast(pa.string()), generalization.missing)
-    texts = codes.labels.to_pylist()
-    values = {text: code for code, text in enumerate(texts, start=1)}
-    values |= dict.fromkeys(("", *recoding.missing), codes.code_of_missing())
-    return scratch.labels(relation, name, codes, values, strict=False)
-
-
-def _classes(
-    scratch: Scratch,
-    relation: Relation,
-    recoding: Recoding,
-    labels: list[Labels],
-    by_class: Sequence[str],
-) -> sa.Table:
-    """The classes that may pass: their packed codes p0, p1, ..., their place in the order of the
-    labels of `by_class`, and the labels g0, g1, ... that are released.
-    """
-    names = list(recoding.generalized)
-    codes = {
-        name: each.codes.codes(recoding.classes.column(name).cast(pa.string()))
-        for name, each in zip(names, labels, strict=True)
-    }
-    distinct = pa.table(codes).group_by(names).aggregate([])
-    columns: list[sa.Column[Any]] = [sa.Column("place", sa.Integer, nullable=False)]
-    arrays: dict[str, Any] = {
-        "place": places([distinct.column(name) for name in by_class], len(distinct))
-    }
-    indexed = scratch.indexes
-    for i, pack in enumerate(packing([each.codes for each in labels])):
-        arrays[f"p{i}"] = _numbers(distinct, pack)
-        columns.append(sa.Column(f"p{i}", sa.BigInteger, primary_key=indexed, autoincrement=False))
-    for j, (name, each) in enumerate(zip(names, labels, strict=True)):
-        if is_labelled(recoding, name):
-            longest = pc.max(pc.utf8_length(each.codes.labels)).as_py() or 1
-            columns.append(sa.Column(f"g{j}", text_type(relation.system, longest)))
-            arrays[f"g{j}"] = each.codes.texts(distinct.column(name))
-    return scratch.table(columns, pa.table(arrays))
-
-
-def _packed(coded: sa.Subquery, factors: Mapping[int, int]) -> Expression:
-    """The codes of a record as one number."""
-    parts = [(coded.c[f"k{j}"] + 1) * _big(factor) for j, factor in factors.items()]
-    return sum(parts, _big(0))
-
-
-def _big(number: int) -> Expression:
-    """A number that makes a product wide enough in every system."""
-    return sa.cast(sa.literal(number), sa.BigInteger)
-
-
-def _numbers(codes: pa.Table, factors: Mapping[int, int]) -> pa.Array:
-    """The codes of each class as one number."""
-    total = np.zeros(len(codes), np.int64)
-    for j, factor in factors.items():
-        total += (codes.column(j).to_numpy().astype(np.int64) + 1) * factor
-    return pa.array(total)
 
 
 def _coded(
@@ -228,27 +214,26 @@ def _coded(
     return sa.select(*kept, *codes).select_from(source).subquery("coded")
 
 
-def _released(
-    relation: Relation,
-    recoding: Recoding,
-    position: int,
-    name: str,
-    coded: sa.Subquery,
-    classes: sa.Table,
-) -> Expression:
+def _released(parts: _Parts, position: int, name: str) -> Expression:
     """What is released of a column: its label, or the unchanged value in its own type."""
-    keys = list(recoding.generalized)
+    recoding = parts.recoding
     if is_labelled(recoding, name):
-        label: Expression = classes.c[f"g{keys.index(name)}"]
-        return label
-    value: Expression = coded.c[f"v{position}"]
+        return parts.label(name)
+    value: Expression = parts.coded.c[f"v{position}"]
     absent = []
     if name in recoding.generalized:
-        absent.append(coded.c[f"k{keys.index(name)}"] == 0)
+        absent.append(parts.coded.c[f"k{list(recoding.generalized).index(name)}"] == 0)
     if recoding.mark and name in recoding.blanked:
-        absent.append(classes.c.place.is_(None))
-    if absent:
-        value = sa.case((sa.or_(*absent), sa.null()), else_=value)
+        absent.append(parts.classes.c.place.is_(None))
+    return _typed(parts.relation, name, sa.or_(*absent) if absent else None, value)
+
+
+def _typed(
+    relation: Relation, name: str, absent: Expression | None, value: Expression
+) -> Expression:
+    """A value in the type it is released in, null where it is absent."""
+    if absent is not None:
+        value = sa.case((absent, sa.null()), else_=value)
     exact = relation.field(name).exact
     return value if exact is None else sa.cast(value, exact)
 

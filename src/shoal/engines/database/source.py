@@ -11,11 +11,12 @@ import pyarrow as pa
 
 from shoal.engines.base import DatabaseTarget, Resources, without_password
 from shoal.engines.database.address import address, file_of, same_database
+from shoal.engines.database.classes import is_labelled
 from shoal.engines.database.counting import Question, count, count_distinct
 from shoal.engines.database.labels import Scratch
 from shoal.engines.database.names import existing
 from shoal.engines.database.reading import read
-from shoal.engines.database.recoding import is_labelled, recoded
+from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import Relation, query_relation, table_relation
 from shoal.engines.database.session import Session
 from shoal.engines.opening import stage

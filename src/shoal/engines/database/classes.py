@@ -1,0 +1,148 @@
+"""The classes of a recoding as a table: packed codes to join by, and the labels they release."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import sqlalchemy as sa
+
+from shoal.engines.database.counting import values_of
+from shoal.engines.database.labels import Codes, Labels, Scratch
+from shoal.engines.database.writing import text_type
+from shoal.engines.places import places
+
+if TYPE_CHECKING:
+    from shoal.engines.base import Generalization, Recoding
+    from shoal.engines.database.relation import Relation
+
+    Expression = sa.ColumnElement[Any]
+
+_LARGEST_NUMBER = 2**62
+"""What no packed codes reach, so that every system has a whole number for them."""
+
+
+def is_labelled(recoding: Recoding, name: str) -> bool:
+    """Whether a column is released as a label, and not as its own value."""
+    found = recoding.generalized.get(name)
+    return found is not None and bool(found.values or found.missing is not None)
+
+
+def labels_of(scratch: Scratch, relation: Relation, recoding: Recoding) -> list[Labels]:
+    """The codes of each quasi-identifier."""
+    return [
+        _labels(scratch, relation, recoding, name, generalization)
+        for name, generalization in recoding.generalized.items()
+    ]
+
+
+def _labels(
+    scratch: Scratch,
+    relation: Relation,
+    recoding: Recoding,
+    name: str,
+    generalization: Generalization,
+) -> Labels:
+    """The codes of a quasi-identifier; an unchanged one has those that stand in the classes."""
+    if generalization.values:
+        codes = Codes.of(pa.array(generalization.labels, pa.string()), generalization.missing)
+        values = values_of(generalization, codes, recoding.missing)
+        return scratch.labels(relation, name, codes, values, strict=True)
+    codes = Codes.of(recoding.classes.column(name).cast(pa.string()), generalization.missing)
+    texts = codes.labels.to_pylist()
+    values = {text: code for code, text in enumerate(texts, start=1)}
+    values |= dict.fromkeys(("", *recoding.missing), codes.code_of_missing())
+    return scratch.labels(relation, name, codes, values, strict=False)
+
+
+def classes_table(
+    scratch: Scratch,
+    relation: Relation,
+    recoding: Recoding,
+    labels: list[Labels],
+    by_class: Sequence[str],
+    released: Mapping[str, Expression],
+) -> sa.Table:
+    """The classes that may pass: their packed codes p0, p1, ..., their place in the order of the
+    labels of `by_class`, and the labels g0, g1, ... of the columns they release.
+
+    These are the labelled ones, and those in `released`, each in the type of its expression. Where
+    records are marked, a class that none is in has the place of no labels.
+    """
+    names = list(recoding.generalized)
+    codes = {
+        name: each.codes.codes(recoding.classes.column(name).cast(pa.string()))
+        for name, each in zip(names, labels, strict=True)
+    }
+    distinct = pa.table(codes).group_by(names).aggregate([])
+    columns: list[sa.Column[Any]] = [sa.Column("place", sa.Integer, nullable=False)]
+    arrays: dict[str, Any] = {
+        "place": places([distinct.column(name) for name in by_class], len(distinct))
+    }
+    indexed = scratch.indexes
+    for i, pack in enumerate(packing([each.codes for each in labels])):
+        arrays[f"p{i}"] = _numbers(distinct, pack)
+        columns.append(sa.Column(f"p{i}", sa.BigInteger, primary_key=indexed, autoincrement=False))
+    typed = {}
+    for j, (name, each) in enumerate(zip(names, labels, strict=True)):
+        if is_labelled(recoding, name) or name in released:
+            longest = pc.max(pc.utf8_length(each.codes.labels)).as_py() or 1
+            columns.append(sa.Column(f"g{j}", text_type(relation.system, longest)))
+            arrays[f"g{j}"] = each.codes.texts(distinct.column(name))
+            if name in released:
+                typed[f"g{j}"] = released[name]
+    table = pa.table(arrays)
+    if recoding.mark:
+        nobody = {name: -1 if name.startswith("p") else None for name in arrays} | {"place": 0}
+        table = pa.concat_tables([table, pa.Table.from_pylist([nobody], table.schema)])
+    return scratch.table(columns, table, typed)
+
+
+def packing(codes: Sequence[Codes]) -> list[dict[int, int]]:
+    """How codes of several columns are packed into few whole numbers: the factors of each column.
+
+    A column has a digit for each of its codes, for missing and for UNKNOWN. So the sum of factor
+    times code + 1 is another number for every other combination. The first column has the highest
+    digits: the numbers sort as the codes do.
+    """
+    packs: list[list[int]] = [[]]
+    size = 1
+    digits = [len(each.labels) + 2 for each in codes]
+    for j, base in enumerate(digits):
+        if size * base > _LARGEST_NUMBER:
+            packs.append([])
+            size = 1
+        packs[-1].append(j)
+        size *= base
+    return [_factors(digits, pack) for pack in packs]
+
+
+def _factors(digits: Sequence[int], pack: Collection[int]) -> dict[int, int]:
+    """The factor of each column of a number: what all columns after it can be."""
+    factors, factor = {}, 1
+    for j in sorted(pack, reverse=True):
+        factors[j] = factor
+        factor *= digits[j]
+    return factors
+
+
+def packed(coded: sa.Subquery, factors: Mapping[int, int]) -> Expression:
+    """The codes of a record as one number."""
+    parts = [(coded.c[f"k{j}"] + 1) * _big(factor) for j, factor in factors.items()]
+    return sum(parts, _big(0))
+
+
+def _big(number: int) -> Expression:
+    """A number that makes a product wide enough in every system."""
+    return sa.cast(sa.literal(number), sa.BigInteger)
+
+
+def _numbers(codes: pa.Table, factors: Mapping[int, int]) -> pa.Array:
+    """The codes of each class as one number."""
+    total = np.zeros(len(codes), np.int64)
+    for j, factor in factors.items():
+        total += (codes.column(j).to_numpy().astype(np.int64) + 1) * factor
+    return pa.array(total)
