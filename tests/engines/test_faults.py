@@ -16,6 +16,7 @@ import pytest
 
 from adapters import rows_of
 from commands import leftovers, shoal, start
+from servers import load
 from shoal.engines.base import DatabaseOptions, FileOptions
 from shoal.engines.database import leftover_tables, open_table
 from shoal.engines.files import open_files
@@ -59,10 +60,8 @@ def write(folder: Path, output: str, records: int) -> None:
     (folder / "it.yaml").write_text(DEFINITION.format(output=output))
 
 
-@pytest.mark.parametrize("kind", OUTPUTS)
-def test_a_disk_without_space_is_told_and_nothing_stays(tmp_path: Path, kind: str) -> None:
-    """A limit on the size of files is met like the end of a disk, and needs no special disk."""
-    write(tmp_path, OUTPUTS[kind], 60_000)
+def run_limited(folder: Path) -> subprocess.CompletedProcess[str]:
+    """A run that can write only 15 kB into a file."""
 
     def limit() -> None:
         import signal
@@ -70,17 +69,37 @@ def test_a_disk_without_space_is_told_and_nothing_stays(tmp_path: Path, kind: st
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (15_000, 15_000))
 
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-B", "-c", RUN],
-        cwd=tmp_path,
-        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path), "HOME": str(tmp_path)},
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(folder), "HOME": str(folder)},
         capture_output=True,
         text=True,
         preexec_fn=limit,
         timeout=120,
     )
+
+
+@pytest.mark.parametrize("kind", OUTPUTS)
+def test_a_disk_without_space_is_told_and_nothing_stays(tmp_path: Path, kind: str) -> None:
+    """A limit on the size of files is met like the end of a disk, and needs no special disk."""
+    write(tmp_path, OUTPUTS[kind], 60_000)
+    done = run_limited(tmp_path)
     assert done.stderr.strip() in ("disk-full", "output-not-written"), done.stderr
     assert not {path.name for path in tmp_path.iterdir()} - {"in.parquet", "it.yaml", ".cache"}
+
+
+def test_a_database_without_space_keeps_its_table_and_nothing_else(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'out.db'}"
+    load(url, "killed", pa.table({"x": ["old"]}))
+    size = (tmp_path / "out.db").stat().st_size
+    write(tmp_path, f"{{url: '{url}', table: killed, replace: true}}", 60_000)
+    done = run_limited(tmp_path)
+    assert done.stderr.strip() in ("disk-full", "database-error"), done.stderr
+    names = {path.name for path in tmp_path.iterdir()}
+    assert not names - {"in.parquet", "it.yaml", ".cache", "out.db"}
+    assert (tmp_path / "out.db").stat().st_size == size
+    assert table_rows(url) == Counter({("old",): 1})
 
 
 def test_a_run_that_is_killed_leaves_one_whole_folder_or_the_other(tmp_path: Path) -> None:

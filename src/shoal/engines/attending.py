@@ -47,5 +47,8 @@ def attend(
                 cancel()
         raise
     if failures:
-        raise failures[0]
+        try:
+            raise failures[0]
+        finally:
+            failures.clear()  # an error keeps this frame, which must not keep the error
     return answers[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from traceback import clear_frames
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
@@ -91,9 +92,14 @@ class Session:
             self.attend(self.connection.commit)
 
     def rollback(self) -> None:
-        """Undo what was done since the transaction began; harmless on a lost connection."""
+        """Undo what was done since the transaction began; harmless on a lost connection.
+
+        After a full disk SQLite undoes what it wrote when its file is looked at for the next time.
+        """
         with contextlib.suppress(Exception):
             self.connection.rollback()
+            if self.system == "sqlite":
+                self.driver.execute("SELECT 1 FROM sqlite_master").close()
 
     def close(self) -> None:
         """Undo what was not committed, and hang up; harmless when called twice."""
@@ -141,10 +147,14 @@ class Session:
 
     @contextmanager
     def _explaining(self, *, connecting: bool = False) -> Iterator[None]:
-        """A failed statement ends the transaction, and nothing of it stays."""
+        """A failed statement ends the transaction, and nothing of it stays.
+
+        SQLAlchemy's frames keep the error that keeps them, and with it all that is streamed.
+        """
         try:
             yield
         except _errors(self.url) as error:
+            clear_frames(error.__traceback__)
             if not connecting:
                 self.rollback()
             raise explained(error, self.name, connecting=connecting) from None
