@@ -44,8 +44,9 @@ from shoal.search.state import Sensitive, State
 from shoal.search.tightening import lower, tighten
 
 FILES = (
-    *("memory", "state", "kernels", "demands", "removal", "weighing", "crowd", "cells"),
-    *("merging", "notes", "cuts", "tightening", "attributes", "crowding", "descent"),
+    *("memory", "state", "kernels", "sparse", "splitting", "demands", "removal", "weighing"),
+    *("crowd", "cells", "merging", "notes", "cuts", "tightening", "attributes", "crowding"),
+    "descent",
 )
 """The modules whose code is compiled together."""
 

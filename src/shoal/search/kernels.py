@@ -1,4 +1,4 @@
-"""The compiled inner loops of the box search: count, look below, split.
+"""The compiled inner loops of the box search: count, and look below.
 
 Tuples are columns of small codes with a weight each. The classes of a node are numbers:
 `class_of[t]` is the class of tuple `t`, and 0 means removed. Counting the classes one level below
@@ -13,7 +13,7 @@ which spares a test for negative ones in every access.
 
 from __future__ import annotations
 
-from numba import int32, int64, njit, uint32, uint64
+from numba import int32, njit, uint32, uint64
 
 from shoal.search.memory import WORK
 
@@ -139,104 +139,3 @@ def _merge(state, at, cells, j, level):  # type: ignore[no-untyped-def]
             spare[parent[member[g]]] |= masks[g]
         for g in range(above):
             masks[g] = spare[g]
-
-
-@step
-def split(state, depth, j):  # type: ignore[no-untyped-def]
-    """Split every class by attribute `j` at its level of `hi`, and remove the parts that fail.
-
-    The box is empty, and the split left undone, when more records are removed than the limit allows
-    or no class is left. Returns whether it is not.
-    """
-    frame, level = state.frames[depth], state.hi[depth, j]
-    tally(state, frame, j, level)
-    groups = state.groups[j, level]
-    classes, removed = _number(state, frame.classes, groups)
-    frame.removed += removed
-    state.done[WORK] += 3 * frame.tuples
-    if frame.removed > state.limit or classes == 0:
-        return False
-    for c in range(1, classes + 1):
-        at = int64(state.origin[c])
-        was, becomes = frame.at_sample + at // groups, frame.end_sample + c
-        for i in range(state.sample.shape[1]):
-            state.sample[becomes, i] = state.sample[was, i]
-        state.sample[becomes, j] = state.member[j, level, at % groups]
-    lost = _renumber(state, frame, j, level)
-    frame.at_class, frame.at_sample = frame.end_class, frame.end_sample
-    frame.end_class += frame.tuples
-    frame.end_sample += classes + 1
-    frame.classes = classes
-    if removed > 0:
-        _pay(state, depth, lost)
-    for i in range(state.lo.shape[1]):
-        state.fresh[depth, i] = False
-        for level in range(state.lo[depth, i], state.hi[depth, i]):
-            state.due[depth, i, level] = 0.0
-            state.dropped[depth, i, level] = max(state.dropped[depth, i, level] - removed, 0)
-    return True
-
-
-@step
-def _number(state, classes, groups):  # type: ignore[no-untyped-def]
-    """Number the cells of a tally that stay; how many do, and the records of those that do not.
-
-    `origin` says which cell a new class is.
-    """
-    counts, number, origin = state.counts, state.number, state.origin
-    cells, k = (classes + 1) * groups, int32(state.k)
-    new, removed, plain = uint32(0), 0, len(state.least_values) == 0
-    for g in range(groups):
-        number[g] = 0
-    for at in range(groups, cells):
-        kept = counts[at] >= k if plain else stays(state, at, cells)
-        origin[new + uint32(1)] = at
-        new += uint32(kept)
-        number[at] = new if kept else uint32(0)
-        removed += int32(0) if kept else counts[at]  # type: ignore[assignment]
-    return int(new), removed
-
-
-@step
-def _renumber(state, frame, j, level):  # type: ignore[no-untyped-def]
-    """Write the new class of each tuple behind the old ones; how many are lost by it.
-
-    The lost tuples are listed in `chosen`.
-    """
-    group, width = state.group[j, level], uint32(state.groups[j, level])
-    column = state.codes[j, frame.first : frame.first + frame.tuples]
-    was = state.class_of[frame.at_class : frame.at_class + frame.tuples]
-    becomes = state.class_of[frame.end_class : frame.end_class + frame.tuples]
-    number, chosen, lost = state.number, state.chosen, uint64(0)
-    for t in range(len(column)):
-        now = number[uint32(was[t] * width + group[column[t]])]
-        becomes[t] = now
-        chosen[lost] = t
-        lost += uint64((now == 0) & (was[t] != 0))
-    return lost
-
-
-@step
-def _pay(state, depth, lost):  # type: ignore[no-untyped-def]
-    """Add what the lost tuples cost each attribute at each level left to what removed records pay.
-
-    They are counted by their group at `lo` first, which decides their groups above it. Removed and
-    dropped records together only grow as classes split, but those removed now may be among those
-    known to be dropped: what they pay is taken off what the dropped ones were known to.
-    """
-    counts, chosen, frame = state.counts, state.chosen, state.frames[depth]
-    weights = state.weights[frame.first :]
-    for i in range(state.lo.shape[1]):
-        lo, hi = state.lo[depth, i], state.hi[depth, i]
-        group, column = state.group[i, lo], state.codes[i, frame.first :]
-        for g in range(state.groups[i, lo]):
-            counts[g] = 0
-        for n in range(lost):
-            counts[group[column[chosen[n]]]] += weights[chosen[n]]
-        for level in range(lo, hi + 1):
-            pays = 0.0
-            for g in range(state.groups[i, lo]):
-                above = state.group[i, level, state.member[i, lo, g]]
-                pays += counts[g] * state.charge[i, level, above]
-            state.paid[depth, i, level] += pays
-            state.extra[depth, i, level] = max(state.extra[depth, i, level] - pays, 0.0)

@@ -23,7 +23,8 @@ MOST_RECORDS = 2**31 - 1
 """Kernels count records in 32 bits; a larger k is as good as this one, which no class can have."""
 
 MOST_CELLS = 64_000_000
-"""Tallies with more cells than this would take too much memory."""
+"""Tallies with more cells than this would take too much memory, and so would hierarchies with more
+than a quarter of it in all levels of all attributes, each as wide as the widest."""
 
 
 def fits(problem: Problem) -> bool:
@@ -37,10 +38,14 @@ def fits(problem: Problem) -> bool:
     table, objective = problem.table, problem.objective
     classes = min(table.tuples, table.records // 2) + 3
     widest = max(len(attribute.groups[0]) for attribute in table.attributes) + 1
+    levels = sum(attribute.limit + 1 for attribute in table.attributes)
     return (
-        (isinstance(objective, CellObjective | LevelObjective) or crowd_of(problem) is not None)
+        (
+            isinstance(objective, CellObjective | LevelObjective)
+            or (crowd_of(problem) is not None and classes * widest <= MOST_CELLS)
+        )
         and table.records < MOST_RECORDS
-        and classes * widest <= MOST_CELLS
+        and levels * widest <= MOST_CELLS // 4
         and widest * sum(_sizes(problem).values()) <= MOST_CELLS
     )
 
@@ -51,9 +56,14 @@ def _sizes(problem: Problem) -> dict[str, int]:
     return {name: len(histogram.reference.values) for name, histogram in histograms.items()}
 
 
+ROOM = 16
+"""Cells of a tally for each tuple; where there would be more, most are empty, and classes are
+tallied one by one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A problem as the kernels read it."""
+    """A problem as the kernels read it; `room` is for so many cells of a tally for each tuple."""
 
     tables: Tables
     codes: np.ndarray
@@ -62,9 +72,10 @@ class Prepared:
     values: Values | None
     crowd: Crowd | None
     top: Ints
+    room: int
 
 
-def prepare(problem: Problem) -> Prepared:
+def prepare(problem: Problem, room: int = ROOM) -> Prepared:
     """Lay the table, the hierarchies and the costs out for the kernels."""
     from shoal.search.memory import Tables
 
@@ -118,6 +129,7 @@ def prepare(problem: Problem) -> Prepared:
         None if plain else values_of(problem, demands),
         crowd_of(problem),
         np.array(problem.lattice.top, np.int64),
+        room,
     )
 
 

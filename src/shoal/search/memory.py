@@ -70,13 +70,19 @@ class Rows(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Work space that every kernel may overwrite."""
+    """Work space that every kernel may overwrite.
+
+    `number` has as many cells as a tally may have; `touched` has two sides of the widest attribute.
+    """
 
     counts: NDArray[np.int32]
     held: NDArray[np.uint64]
     number: NDArray[Any]
     origin: NDArray[np.uint32]
     chosen: NDArray[np.uint32]
+    order: NDArray[np.uint32]
+    begins: NDArray[np.int64]
+    touched: NDArray[np.int64]
     keys: NDArray[np.uint64]
     kept_keys: NDArray[np.uint64]
     slots: NDArray[np.int32]
@@ -188,16 +194,21 @@ def rows_of(prepared: Prepared) -> Rows:
 
 
 def scratch_of(prepared: Prepared) -> Scratch:
-    """Work space for the kernels, with room for a tally of every class by any attribute."""
+    """Work space for the kernels, with room for a tally of every class by most attributes."""
     tuples, classes = prepared.codes.shape[1], most_classes(prepared)
     attributes, levels, groups = prepared.tables.charge.shape
     cells = (classes + 2) * groups
+    if prepared.crowd is None:
+        cells = min(cells, max(prepared.room * tuples, 2 * groups))
     return Scratch(
         np.empty(max(cells, tuples + 1), np.int32),
         np.empty(cells * len(prepared.masks), np.uint64),
         np.empty(cells, _numbers(prepared)),
         np.empty(classes + 2, np.uint32),
         np.empty(tuples + 1, np.uint32),
+        np.empty(tuples, np.uint32),
+        np.empty(classes + 3, np.int64),
+        np.empty(2 * groups, np.int64),
         np.empty(tuples, np.uint64),
         np.empty(tuples, np.uint64),
         np.empty(4 * tuples + 8, np.int32),

@@ -24,9 +24,10 @@ attributes before that and is left out.
 from __future__ import annotations
 
 from shoal.search.cuts import NOISE, SLACK, charge_fixed, cut
-from shoal.search.kernels import part, split, step
+from shoal.search.kernels import part, step
 from shoal.search.memory import FOUND
 from shoal.search.notes import INFEASIBLE, SINGLE, note, note_levels
+from shoal.search.splitting import split
 from shoal.search.weighing import cost_of_top, look, weigh
 
 

@@ -24,13 +24,17 @@ from shoal.search.cells import cost_of_classes
 from shoal.search.kernels import look_at_sizes, part
 from shoal.search.memory import WORK
 from shoal.search.removal import removal
+from shoal.search.sparse import arrange, has_room, look_by_class
 
 
 @part
 def look(state, depth, j, values):  # type: ignore[no-untyped-def]
     """What each level of attribute `j` from `lo` up to below `hi` would drop and cost."""
     if values is None:
-        look_at_sizes(state, depth, j)
+        if has_room(state, state.frames[depth], j, state.lo[depth, j]):
+            look_at_sizes(state, depth, j)
+        else:
+            look_by_class(state, depth, j)
     else:
         _look_at_values(state, depth, j, values)
 
@@ -81,18 +85,7 @@ def _arrange(state, frame, values):  # type: ignore[no-untyped-def]
     if values.arranged[0] == frame.serial:
         return
     values.arranged[0] = frame.serial
-    begins, order = values.begins, values.order
-    class_of = state.class_of[frame.at_class : frame.at_class + frame.tuples]
-    for c in range(frame.classes + 3):
-        begins[c] = 0
-    for t in range(frame.tuples):
-        begins[class_of[t] + 2] += 1
-    for c in range(2, frame.classes + 3):
-        begins[c] += begins[c - 1]
-    for t in range(frame.tuples):
-        at = class_of[t] + 1
-        order[begins[at]] = t
-        begins[at] += 1
+    arrange(state, frame, values.begins, values.order)
 
 
 @part

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from shoal.search.bounds import Bounds
 from shoal.search.incumbent import Incumbent, Limits
-from shoal.search.layout import fits
+from shoal.search.layout import ROOM, fits
 from shoal.search.strategies.general_box import GeneralBox
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class BoxSearch:
 
     name: ClassVar[str] = "box"
     compiled_from: int = COMPILED_FROM
+    room: int = ROOM
 
     def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
         """Yields progress, each improvement, and at last Proved or Stopped."""
@@ -47,7 +48,7 @@ class BoxSearch:
         from shoal.search.pool import Pool
 
         number = limits.threads or os.cpu_count() or 1
-        pool = Pool(problem, prepare(problem), Incumbent(limits), number)
+        pool = Pool(problem, prepare(problem, self.room), Incumbent(limits), number)
         with ThreadPoolExecutor(number + 1) as threads:  # one of them checks what the others find
             try:
                 yield from pool.run(threads)

@@ -1,0 +1,130 @@
+"""Compiled: classes tallied one by one, where a tally of all of them would find no room.
+
+Of an attribute with many values, such as dates of birth, every class has but a few. So the tuples
+are put in the order of their classes, and a class is tallied alone: `counts[g]` is 0 but for the
+groups that `touched` lists. Both have two sides, one for a level and one for the next above it.
+"""
+
+from __future__ import annotations
+
+from numba import uint64
+
+from shoal.search.kernels import part, stays
+from shoal.search.memory import WORK
+
+
+@part
+def has_room(state, frame, j, level):  # type: ignore[no-untyped-def]
+    """Whether a tally of all classes by an attribute at a level, and of one more, finds room."""
+    return (frame.classes + 2) * state.groups[j, level] <= len(state.number)
+
+
+@part
+def arrange(state, frame, begins, order):  # type: ignore[no-untyped-def]
+    """Order the tuples of a box by their classes; those of class `c` begin at `begins[c]`."""
+    class_of = state.class_of[frame.at_class : frame.at_class + frame.tuples]
+    for c in range(frame.classes + 3):
+        begins[c] = 0
+    for t in range(frame.tuples):
+        begins[class_of[t] + 2] += 1
+    for c in range(2, frame.classes + 3):
+        begins[c] += begins[c - 1]
+    for t in range(frame.tuples):
+        at = class_of[t] + 1
+        order[begins[at]] = t
+        begins[at] += 1
+
+
+@part
+def forget(state):  # type: ignore[no-untyped-def]
+    """Make ready for the first class: nothing is counted on either side."""
+    for at in range(len(state.touched)):
+        state.counts[at] = 0
+
+
+@part
+def gather(state, frame, c, j, level):  # type: ignore[no-untyped-def]
+    """Tally a class by the groups of an attribute, on the first side; how many groups it has."""
+    group, column = state.group[j, level], state.codes[j, frame.first :]
+    weights, masks = state.weights[frame.first :], state.masks[:, frame.first :]
+    counts, held, touched = state.counts, state.held, state.touched
+    cells, found = len(touched), 0
+    for at in range(state.begins[c], state.begins[c + 1]):
+        t = state.order[at]
+        g = int(group[column[t]])
+        if counts[g] == 0:
+            touched[found] = g
+            found += 1
+            for s in range(len(masks)):
+                held[s * cells + g] = uint64(0)
+        counts[g] += weights[t]
+        for s in range(len(masks)):
+            held[s * cells + g] |= masks[s, t]
+    return found
+
+
+@part
+def look_by_class(state, depth, j):  # type: ignore[no-untyped-def]
+    """The same as `look_at_sizes`, class by class."""
+    frame, bottom, top = state.frames[depth], state.lo[depth, j], state.hi[depth, j]
+    dropped, extra, due = state.dropped[depth, j], state.extra[depth, j], state.due[depth, j]
+    arrange(state, frame, state.begins, state.order)
+    forget(state)
+    state.done[WORK] += 4 * (frame.tuples + frame.classes)
+    for level in range(bottom, top):
+        dropped[level], extra[level], due[level] = 0, 0.0, 0.0
+        for g in range(state.groups[j, level]):
+            state.lost[level, g] = 0
+    for c in range(1, frame.classes + 1):
+        side, found = 0, gather(state, frame, c, j, bottom)
+        for level in range(bottom, top):
+            if level > bottom:
+                found = _lift(state, j, level, side, found)
+                side = 1 - side
+            lost = _lose(state, level, side, found)
+            if lost == 0:
+                break
+            dropped[level] += lost
+            due[level] += lost * state.fixed[c]
+        here = side * (len(state.touched) // 2)
+        for n in range(found):
+            state.counts[here + state.touched[here + n]] = 0
+    for level in range(bottom, top):
+        for g in range(state.groups[j, level]):
+            extra[level] += state.lost[level, g] * state.charge[j, level, g]
+    state.fresh[depth, j] = True
+
+
+@part
+def _lift(state, j, level, side, found):  # type: ignore[no-untyped-def]
+    """Add the groups of a class up to those of the next level, on the other side; how many."""
+    counts, held, touched = state.counts, state.held, state.touched
+    cells, lifted = len(touched), 0
+    here, there = side * (cells // 2), (1 - side) * (cells // 2)
+    for n in range(found):
+        was = here + touched[here + n]
+        parent = int(state.group[j, level, state.member[j, level - 1, touched[here + n]]])
+        becomes = there + parent
+        if counts[becomes] == 0:
+            touched[there + lifted] = parent
+            lifted += 1
+            for s in range(len(state.least_values)):
+                held[s * cells + becomes] = uint64(0)
+        counts[becomes] += counts[was]
+        counts[was] = 0
+        for s in range(len(state.least_values)):
+            held[s * cells + becomes] |= held[s * cells + was]
+    return lifted
+
+
+@part
+def _lose(state, level, side, found):  # type: ignore[no-untyped-def]
+    """The records of a class that go at a level, added by group."""
+    cells, total = len(state.touched), 0
+    here = side * (cells // 2)
+    for n in range(found):
+        g = state.touched[here + n]
+        if not stays(state, here + g, cells):
+            state.lost[level, g] += state.counts[here + g]
+            total += state.counts[here + g]
+    return total
