@@ -23,8 +23,8 @@ MOST_RECORDS = 2**31 - 1
 """Kernels count records in 32 bits; a larger k is as good as this one, which no class can have."""
 
 MOST_CELLS = 64_000_000
-"""Tallies with more cells than this would take too much memory, and so would hierarchies with more
-than a quarter of it in all levels of all attributes, each as wide as the widest."""
+"""Tallies with more cells than this would take too much memory, and so would hierarchies, all as
+high and wide as the largest, with more than a quarter of it."""
 
 
 def fits(problem: Problem) -> bool:
@@ -38,14 +38,14 @@ def fits(problem: Problem) -> bool:
     table, objective = problem.table, problem.objective
     classes = min(table.tuples, table.records // 2) + 3
     widest = max(len(attribute.groups[0]) for attribute in table.attributes) + 1
-    levels = sum(attribute.limit + 1 for attribute in table.attributes)
+    highest = max(attribute.limit for attribute in table.attributes)
     return (
         (
             isinstance(objective, CellObjective | LevelObjective)
             or (crowd_of(problem) is not None and classes * widest <= MOST_CELLS)
         )
         and table.records < MOST_RECORDS
-        and levels * widest <= MOST_CELLS // 4
+        and len(table.attributes) * (highest + 1) * widest <= MOST_CELLS // 4
         and widest * sum(_sizes(problem).values()) <= MOST_CELLS
     )
 
