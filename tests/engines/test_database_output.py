@@ -99,6 +99,17 @@ def test_no_order_of_the_input_is_left_in_the_table(url: str) -> None:
     assert orders[0] == orders[1]
 
 
+def test_a_run_that_releases_nothing_makes_no_database(tmp_path: Path) -> None:
+    write_csv(PEOPLE, tmp_path / "people.csv")
+    output = {"url": f"sqlite:///{tmp_path / 'new.db'}", "table": "people"}
+    impossible = definition(str(tmp_path / "people.csv"), output) | {"k": 13}
+    with pytest.raises(shoal.Infeasible):
+        shoal.run(impossible)
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+    shoal.run(impossible | {"k": 3})
+    assert len(rows_of(output["url"], "people")) == 12
+
+
 def test_a_table_that_exists_is_replaced_only_when_that_is_said(url: str) -> None:
     load(url, "old", pa.table({"x": ["old"]}))
     with pytest.raises(shoal.BadOutput) as caught:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 
 from shoal.engines.attending import attend
-from shoal.engines.database.address import address, connect_arguments
+from shoal.engines.database.address import address, connect_arguments, file_of
 from shoal.engines.database.failures import STOP, explained
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class Session:
         self.name = name
         self.url = address(url)
         self._engine = _engine(self.url)
+        file = file_of(self.url)
+        self._new_file = None if file is None or file.exists() else file
         with self._explaining(connecting=True):
             self.connection = self.attend(self._connect)
         self.system = self.connection.dialect.name
@@ -102,11 +104,17 @@ class Session:
                 self.driver.execute("SELECT 1 FROM sqlite_master").close()
 
     def close(self) -> None:
-        """Undo what was not committed, and hang up; harmless when called twice."""
+        """Undo what was not committed, and hang up; harmless when called twice.
+
+        A file of SQLite that this session made, and that nothing was committed to, is removed.
+        """
         with contextlib.suppress(Exception):
             self.connection.close()
         with contextlib.suppress(Exception):
             self._engine.dispose()
+        with contextlib.suppress(OSError):
+            if self._new_file is not None and self._new_file.stat().st_size == 0:
+                self._new_file.unlink()
 
     @property
     def driver(self) -> Any:
