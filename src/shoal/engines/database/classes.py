@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,10 +120,10 @@ def packing(codes: Sequence[Codes]) -> list[dict[int, int]]:
     return [_factors(digits, pack) for pack in packs]
 
 
-def _factors(digits: Sequence[int], pack: Collection[int]) -> dict[int, int]:
+def _factors(digits: Sequence[int], pack: Sequence[int]) -> dict[int, int]:
     """The factor of each column of a number: what all columns after it can be."""
     factors, factor = {}, 1
-    for j in sorted(pack, reverse=True):
+    for j in reversed(pack):
         factors[j] = factor
         factor *= digits[j]
     return factors
