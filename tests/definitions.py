@@ -131,6 +131,8 @@ definitions = keys(
     report=paths,
     suppression=st.floats(0, 1) | counts,
     suppressed=st.sampled_from(["drop", "mark"]),
+    person=st.lists(texts, max_size=2),
+    strict=st.booleans(),
     missing=keys(
         {},
         match=st.sampled_from(["extended", "basic"]),

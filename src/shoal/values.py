@@ -151,6 +151,20 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class Caution:
+    """A warning of a run: a code to look up, the column it is about, and how many records.
+
+    `text` says what was seen and what to do, in a line and without a value of the data. With
+    `strict: true` a definition makes cautions refusals.
+    """
+
+    code: str
+    attribute: str | None
+    text: str
+    records: int
+
+
+@dataclass(frozen=True)
 class Failure:
     """Why nothing could be released, and changes each of which would be enough by itself."""
 
@@ -165,7 +179,9 @@ class Result:
     Where no transformation meets the demand, `failure` says why, the loss is infinite, nothing has
     a level, and `privacy` tells what the most general transformation reaches. `raised` has the
     attributes whose levels below the one named no solution can use; they were not looked at.
-    `sources` counts the records that were read from each source.
+    `sources` counts the records that were read from each source. Where the definition names what
+    tells persons apart, `persons` counts those of the source, and `smallest_class_persons` those of
+    the class with the fewest; both are None otherwise.
     """
 
     status: str
@@ -198,6 +214,9 @@ class Result:
     failure: Failure | None = None
     raised: Mapping[str, int] = field(default_factory=dict)
     sources: Mapping[str, int] = field(default_factory=dict)
+    persons: int | None = None
+    smallest_class_persons: int | None = None
+    warnings: tuple[Caution, ...] = ()
 
     def published(self, output: str) -> Result:
         """The same result, with the place of the published output."""

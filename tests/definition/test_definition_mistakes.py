@@ -48,6 +48,10 @@ def in_hierarchy(hierarchy: object, **keys: object) -> Mistake:
     [
         ({"k": "five"}, "k", "'five' is not a whole number; write for example `k: 5`"),
         ({"k": 1}, "k", "must be at least 2"),
+        ({"person": ["n", "n"]}, "person", "names a column twice"),
+        ({"person": "q"}, "person", "only quasi-identifiers tell persons apart"),
+        ({"person": {"id": 1}}, "person", "is not a list; write for example `person: patient_id`"),
+        ({"strict": "very"}, "strict", "is not true or false; write for example `strict: true`"),
         ({"k": [5]}, "k", "a list is not a whole number"),
         ({"kk": 1}, "kk", "is no known key"),
         ({"suppresion": 1}, "suppresion", "did you mean 'suppression'?"),
@@ -377,3 +381,25 @@ def test_others_get_their_role_in_the_order_of_the_source() -> None:
 def test_a_definition_that_names_every_column_is_unchanged() -> None:
     definition = from_mapping(SOUND)
     assert against_columns(definition, ["q"], "x.csv") is definition
+
+
+@pytest.mark.parametrize("role", ["keep", "sensitive"])
+def test_what_tells_persons_apart_is_not_released(role: str) -> None:
+    attribute: dict[str, Any] = {"role": role}
+    if role == "sensitive":
+        attribute["diversity"] = {"distinct": 2}
+    given = {**SOUND, "person": "id", "attributes": {"q": QI, "id": attribute}}
+    with pytest.raises(BadDefinition, match="'id' tells persons apart, but is released"):
+        from_mapping(given)
+
+
+def test_a_person_is_an_identifier_even_where_other_columns_are_kept() -> None:
+    definition = from_mapping({**SOUND, "person": ["id", "q"], "others": "keep"})
+    filled = against_columns(definition, ["c", "q", "id"], "x.csv")
+    assert (filled.attributes["id"].role, filled.attributes["c"].role) == ("identifier", "keep")
+
+
+def test_a_person_that_the_source_lacks_is_a_mistake() -> None:
+    definition = from_mapping({**SOUND, "person": "patient", "others": "keep"})
+    with pytest.raises(BadDefinition, match="person: no column 'patient' in x"):
+        against_columns(definition, ["q", "patients"], "x.csv")

@@ -32,6 +32,8 @@ GOOD: dict[str, Any] = {
     "k": 5,
     "suppression": "5%",
     "suppressed": "mark",
+    "person": ["name"],
+    "strict": True,
     "missing": {"match": "basic", "values": ["NA", "?"], "sensitive": "value"},
     "loss": {"name": "iyengar", "aggregate": "geometric"},
     "search": {"strategy": "box", "time limit": "60 s", "gap": 0.01, "threads": 2},

@@ -89,6 +89,8 @@ definitions = joined(
         report=st.just("report.html"),
         suppression=st.floats(0, 1) | st.integers(0, 10**6),
         suppressed=st.sampled_from(["drop", "mark"]),
+        person=st.just("its id") | st.just(["a name", "its id"]),
+        strict=st.booleans(),
         missing=st.just("basic") | st.lists(texts, max_size=3).map(lambda v: {"values": v}),
         search=keys(
             time_limit=st.floats(1e-9, 1e9).map(lambda x: f"{x:.12f}"),

@@ -72,11 +72,32 @@ def of_roles(definition: Definition) -> list[Mistake]:
     if not definition.quasi_identifiers:
         remedy = "give the role quasi-identifier to each column that others may know"
         return [Mistake("attributes", "there is no quasi-identifier", remedy)]
+    if found := list(_of_person(definition)):
+        return found
     weights = [definition.attributes[name].priority for name in definition.quasi_identifiers]
     if all(weight == 0 for weight in weights):
         remedy = "give at least one quasi-identifier a priority above 0"
         return [Mistake("attributes", "every priority is 0", remedy)]
     return []
+
+
+def _of_person(definition: Definition) -> Iterator[Mistake]:
+    """Columns that tell persons apart are identifiers; one of several may be a quasi-identifier.
+
+    What tells persons apart must not be released as it is. A birth date beside a name may be
+    released in its generalized form.
+    """
+    person, attributes = definition.person, definition.attributes
+    if len(set(person)) < len(person):
+        yield Mistake("person", "names a column twice", "name each column once")
+    roles = {name: attributes[name].role for name in person if name in attributes}
+    for name, role in roles.items():
+        if role in ("keep", "sensitive"):
+            remedy = f"make {name} an identifier, which is never released"
+            yield Mistake("person", f"{name!r} tells persons apart, but is released", remedy)
+    if person and all(roles.get(name) == "quasi-identifier" for name in person):
+        remedy = "name a column that identifies a person, and make it an identifier"
+        yield Mistake("person", "only quasi-identifiers tell persons apart", remedy)
 
 
 def of_attribute(name: str, attribute: Attribute) -> list[Mistake]:
@@ -100,18 +121,21 @@ def against_columns(
     """The definition for a source of these columns: each of them has a role.
 
     Columns that it does not name get the role `others`, in the order of the source, after those it
-    names. Attributes that the source lacks, and columns without a role, are mistakes.
+    names; those of `person` are identifiers. Attributes that the source lacks, and columns without
+    a role, are mistakes.
     """
+    person = {name: "person" for name in definition.person if name not in definition.attributes}
+    wanted = {**{name: f"attributes.{name}" for name in definition.attributes}, **person}
     found = [
         Mistake(
-            f"attributes.{name}",
+            key,
             f"no column {name!r} in {source_name}",
             nearest(name, columns, f"its columns are {quoted(columns)}"),
         )
-        for name in definition.attributes
+        for name, key in wanted.items()
         if name not in columns
     ]
-    unnamed = [name for name in columns if name not in definition.attributes]
+    unnamed = [name for name in columns if name not in wanted]
     if unnamed and definition.others is None:
         what = f"{quoted(unnamed)} of {source_name} has no role"
         if len(unnamed) > 1:
@@ -120,7 +144,10 @@ def against_columns(
         found.append(Mistake("attributes", what, remedy))
     if found:
         raise BadDefinition(file, found)
-    others = dict.fromkeys(unnamed, Attribute(role=definition.others or "drop"))
+    others = {
+        **dict.fromkeys(person, Attribute(role="identifier")),
+        **dict.fromkeys(unnamed, Attribute(role=definition.others or "drop")),
+    }
     whole = definition.model_copy(update={"attributes": {**definition.attributes, **others}})
     if found := list(_of_partitions(whole, every_column=True)):
         raise BadDefinition(file, found)

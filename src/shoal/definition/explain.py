@@ -35,6 +35,8 @@ EXAMPLES: Mapping[str, str] = {
     "output": "output: release.csv",
     "report": "report: release.html",
     "k": "k: 5",
+    "person": "person: patient_id",
+    "strict": "strict: true",
     "suppression": "suppression: 5%",
     "suppressed": "suppressed: drop",
     "missing": 'missing: {match: extended, values: ["NA", "?"]}',

@@ -43,6 +43,7 @@ SHORT_KEYS: Mapping[tuple[str, str], dict[str, Any]] = {
     ("Definition", "source"): _TEXT,
     ("Several", "items"): _TEXT,
     ("Definition", "output"): _TEXT,
+    ("Definition", "person"): _TEXT,
     ("Definition", "suppression"): {"type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+\s*%\s*$"},
     ("Search", "time limit"): {
         "type": "string",

@@ -28,6 +28,7 @@ from shoal.definition.hierarchies import (
     Taxonomy,
 )
 from shoal.definition.outputs import OutputChoice, OutputFile, OutputSpark, OutputTable
+from shoal.definition.places import Names  # noqa: TC001 the model needs it
 from shoal.definition.protection import (
     Closeness,
     Diversity,
@@ -199,12 +200,17 @@ class Engine(Part):
 
 
 class Definition(Part):
-    """A release: what to read, what each column is, what is demanded, where to write."""
+    """A release: what to read, what each column is, what is demanded, where to write.
+
+    `person` names the columns that tell persons apart, where one person can have several records.
+    `strict` lets warnings refuse the release.
+    """
 
     source: SourceChoice
     output: OutputChoice | None = None
     report: FilePath | None = None
     k: int = Field(ge=2)
+    person: Names = ()
     suppression: Share = 0
     suppressed: Literal["drop", "mark"] = "drop"
     missing: Missing = Missing()
@@ -214,6 +220,7 @@ class Definition(Part):
     privacy: ModelChoices = Field(default_factory=dict)
     attributes: Mapping[str, Attribute]
     others: Literal["keep", "drop"] | None = None
+    strict: bool = False
 
     def names(self, *roles: str) -> tuple[str, ...]:
         """The attributes of these roles, in the order of the definition."""

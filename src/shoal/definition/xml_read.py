@@ -74,6 +74,11 @@ class _Reader:
                     self.put(data, "suppression", _word(element), element)
                 case "suppressed":
                     self.put(data, "suppressed", _word(element), element)
+                case "person":
+                    self.seen(element, "person")
+                    data.setdefault("person", []).append(element.text or "")
+                case "strict":
+                    self.put(data, "strict", _word(element), element)
                 case "report":
                     self.put(data, "report", element.get("path"), element)
                 case "loss" | "search" | "engine":

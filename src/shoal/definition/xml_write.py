@@ -59,6 +59,8 @@ def _refuse_more_than_is_read(root: _Element) -> None:
 def _parameters_section(section: _Element, data: Mapping[str, Any]) -> None:
     missing = _long(data.get("missing", {}), "match")
     _leaf(section, "k", data["k"])
+    for name in data.get("person", ()):
+        _leaf(section, "person", name)
     _leaf(section, "max_supp", data.get("suppression"))
     _leaf(section, "suppressed", data.get("suppressed"))
     _leaf(section, "null_handling", missing.get("match"))
@@ -72,6 +74,7 @@ def _parameters_section(section: _Element, data: Mapping[str, Any]) -> None:
             _part(_child(section, key), data[key])
     if "report" in data:
         _part(_child(section, "report"), _long(data["report"], "path"))
+    _leaf(section, "strict", data.get("strict"))
     _models(section, data.get("privacy", {}))
 
 
