@@ -66,9 +66,7 @@ def _folders(definition: Definition) -> list[Path]:
 
 def _files(folders: list[Path], dry_run: bool, every_host: bool) -> Iterator[str]:
     """Remove files and folders, and tell of each."""
-    import tempfile
-
-    from shoal.engines.leftovers import FOLDER, HIDDEN, left_in, remove
+    from shoal.engines.leftovers import FOLDER, HIDDEN, left_in, remove, temporary_folder
     from shoal.engines.swap import restore, stepped_aside
 
     for folder in folders:
@@ -76,7 +74,8 @@ def _files(folders: list[Path], dry_run: bool, every_host: bool) -> Iterator[str
             if not dry_run:
                 restore(path)
             yield f"{'would put back' if dry_run else 'put back'} {path}"
-    for folder in dict.fromkeys([*folders, Path(tempfile.gettempdir())]):
+    temporary = temporary_folder()
+    for folder in dict.fromkeys(folders if temporary is None else [*folders, temporary]):
         for beginning in (HIDDEN, FOLDER):
             for path in left_in(folder, beginning, every_host=every_host):
                 if dry_run:

@@ -59,7 +59,7 @@ def doctor(
     ] = False,
 ) -> None:
     """Say which engines, drivers, Java and browser are found, and what installs the others."""
-    parts = [_python(), *_distributions(), _sqlite(), _java(), _browser(), _memory()]
+    parts = [_python(), *_distributions(), _sqlite(), _java(), _browser(), _memory(), _cache()]
     if as_json:
         _print_json(parts)
     else:
@@ -125,6 +125,13 @@ def _memory() -> Part:
     half = half_of_memory()
     told = None if half is None else f"{half / 2**30:.1f} GiB"
     return Part("files and frames", "memory limit", told, "state it: engine: {memory limit: 8 GB}")
+
+
+def _cache() -> Part:
+    from shoal.search.descent import cache_folder
+
+    remedy = "the search is compiled in every run; set NUMBA_CACHE_DIR to a writable folder"
+    return Part("compiled search", "cache folder", cache_folder(), remedy)
 
 
 def _print_json(parts: list[Part]) -> None:

@@ -94,7 +94,10 @@ class Display:
 def standing(event: Progress) -> str:
     """Best loss, bound and gap, and how much was looked at; at first, why nothing is to be seen."""
     if event.seconds > LONG_TO_START and not event.boxes and not event.checked:
-        return "getting ready; the first time its code is compiled, which takes up to a minute"
+        return (
+            "getting ready; its code is compiled, which takes up to a minute: once, or in every run"
+            " where `shoal doctor` finds no cache folder"
+        )
     best = "none yet" if event.best is None else f"{event.best.loss:.6f}"
     gap = "" if event.best is None else f", gap {event.gap:.1%}"
     boxes = f", {count(event.boxes, 'box', 'boxes')}" if event.boxes else ""

@@ -14,7 +14,7 @@ import duckdb
 
 from shoal.engines.attending import attend
 from shoal.engines.base import Resources
-from shoal.engines.leftovers import FOLDER, owned, sweep_folders
+from shoal.engines.leftovers import FOLDER, owned, sweep_folders, temporary_folder
 from shoal.engines.machine import half_of_memory
 from shoal.errors import BadData, BadOutput, UserError
 
@@ -47,19 +47,20 @@ def literal(text: str) -> str:
 class Session:
     """An in-memory DuckDB with a private folder for what it spills, removed by `close`.
 
-    It loads no extension from anywhere, looks at no Python variable, and is free to reorder rows:
-    a query that needs an order says so. `in_order` keeps the order of what is registered.
+    Where no folder is named and the system has none to write to, all of it stays in memory. It
+    loads no extension from anywhere, looks at no Python variable, and is free to reorder rows: a
+    query that needs an order says so. `in_order` keeps the order of what is registered.
     """
 
     def __init__(self, resources: Resources = Resources(), *, in_order: bool = False) -> None:  # noqa: B008
         self.resources = resources
-        self.folder = _private_folder(resources.spill_folder)
+        self._folder = _private_folder(resources.spill_folder)
         config: dict[str, str | bool | int | float | list[str]] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "preserve_insertion_order": in_order,
             "python_enable_replacements": False,
-            "temp_directory": str(self.folder / "spill"),
+            "temp_directory": "" if self._folder is None else str(self._folder / "spill"),
         }
         if limit := resources.memory_limit or half_of_memory():
             config["memory_limit"] = f"{limit}B"
@@ -69,6 +70,13 @@ class Session:
         self.connection.execute("SET TimeZone = 'UTC'")
         self.connection.execute("SET enable_progress_bar = true")
         self.connection.execute("SET enable_progress_bar_print = false")
+
+    @property
+    def folder(self) -> Path:
+        """The private folder, for what has to be read from a file; an error where there is none."""
+        if self._folder is None:
+            raise _no_folder("of the system", "no folder for temporary files can be written")
+        return self._folder
 
     def table(self, query: str) -> pa.Table:
         """The rows of a query as an Arrow table."""
@@ -125,7 +133,8 @@ class Session:
     def close(self) -> None:
         """Close the connection and remove the folder; harmless when called twice."""
         self.connection.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _attend(self, work: Callable[[], Answer], *, tell: bool = True) -> Answer:
         """Do the work so that Ctrl-C can stop it; unless `tell` is false, tell how far it is."""
@@ -144,19 +153,28 @@ class Session:
             self.resources.tell(percent / 100)
 
 
-def _private_folder(spill_folder: Path | None) -> Path:
-    """A folder that only its owner can look into; what killed processes left there is removed."""
+def _private_folder(spill_folder: Path | None) -> Path | None:
+    """A folder that only its owner can look into; what killed processes left there is removed.
+
+    None where none is named and the system has no folder for temporary files.
+    """
+    if spill_folder is None and temporary_folder() is None:
+        return None
     try:
         if spill_folder is not None:
             sweep_folders(spill_folder)
         return Path(tempfile.mkdtemp(prefix=owned(FOLDER), dir=spill_folder))
     except OSError as error:
-        raise BadOutput(
-            f"the spill folder {spill_folder or 'of the system'} cannot be used ({error.strerror})",
-            code="bad-spill-folder",
-            hint="name a folder that exists and is writable: engine: {spill folder: /big}"
-            " in a definition, --spill-folder /big on the command line",
-        ) from None
+        raise _no_folder(str(spill_folder or "of the system"), str(error.strerror)) from None
+
+
+def _no_folder(which: str, why: str) -> BadOutput:
+    return BadOutput(
+        f"the spill folder {which} cannot be used ({why})",
+        code="bad-spill-folder",
+        hint="name a folder that exists and is writable: engine: {spill folder: /big}"
+        " in a definition, --spill-folder /big on the command line; or set TMPDIR",
+    )
 
 
 def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:

@@ -22,6 +22,14 @@ def owned(beginning: str) -> str:
     return f"{beginning}{os.getpid()}-{_host()}-"
 
 
+def temporary_folder() -> Path | None:
+    """Where the system keeps temporary files; None where it has no such folder to write to."""
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError:
+        return None
+
+
 def sweep(folder: Path) -> None:
     """Remove what processes of this host left behind that are no longer alive.
 
@@ -30,7 +38,8 @@ def sweep(folder: Path) -> None:
     """
     for path in left_in(folder, HIDDEN):
         remove(path)
-    sweep_folders(Path(tempfile.gettempdir()))
+    if (temporary := temporary_folder()) is not None:
+        sweep_folders(temporary)
 
 
 def sweep_folders(folder: Path) -> None:
@@ -41,9 +50,9 @@ def sweep_folders(folder: Path) -> None:
 
 def sweep_own(folder: Path, spill_folder: Path | None = None) -> None:
     """Remove what this process itself left behind: for a process that ends after one run."""
-    spilled = spill_folder or Path(tempfile.gettempdir())
+    spilled = spill_folder or temporary_folder()
     for place, beginning in ((folder, HIDDEN), (spilled, FOLDER)):
-        for path in place.glob(f"{owned(beginning)}*"):
+        for path in () if place is None else place.glob(f"{owned(beginning)}*"):
             remove(path)
 
 

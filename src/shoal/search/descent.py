@@ -238,3 +238,9 @@ def _inherit(state, depth):  # type: ignore[no-untyped-def]
 
 
 explore = _made_of(_sources())
+
+
+def cache_folder() -> str | None:
+    """Where the compiled code is kept for the next process; None where it cannot be."""
+    folder: str | None = explore.stats.cache_path
+    return folder

@@ -62,8 +62,15 @@ class Explorer:
         return min(box.bound for _, box in self._left())
 
     def load(self) -> None:
-        """Have the kernel compiled for this problem, or loaded, and do nothing else."""
-        explore(self._memory, *self._more, -1, 0)
+        """Have the kernel compiled for this problem, or loaded, and do nothing else.
+
+        Numba raises an OSError where compiled code cannot be saved, such as on a full disk. By then
+        it can be used, so the second call succeeds.
+        """
+        try:
+            explore(self._memory, *self._more, -1, 0)
+        except OSError:
+            explore(self._memory, *self._more, -1, 0)
 
     def take(self, box: Box) -> None:
         """Put a box on the empty stack."""

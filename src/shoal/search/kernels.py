@@ -13,12 +13,26 @@ which spares a test for negative ones in every access.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
 from numba import int32, njit, uint32, uint64
 
 from shoal.search.memory import WORK
 
-kernel = njit(nogil=True, error_model="numpy", cache=True)
-"""Compiled code that Python calls; the threads run it without holding the interpreter's lock."""
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compiled code that Python calls; the threads run it without holding the interpreter's lock.
+
+    It is kept on disk for the next process. Where no folder can be written, Numba raises a
+    RuntimeError instead, and the code is compiled by every process that needs it.
+    """
+    made = njit(nogil=True, error_model="numpy")(function)
+    with contextlib.suppress(RuntimeError):
+        made.enable_caching()
+    return made
+
 
 part = njit(nogil=True, error_model="numpy")
 """Compiled code that only kernels call."""
