@@ -70,7 +70,7 @@ def test_make_writes_the_hierarchy_of_a_definition(folder: Path) -> None:
         (("--intervals", "5,50"), "34;[30,35);[0,50)"),
         (("--mask", "2"), "34;3*;**"),
         (("--mask", "1"), "34;3*;*"),
-        (("--groups", "2"), "34;34..36;*"),
+        (("--groups", "2"), "34;<40;*"),
         (("--suppress",), "34;*"),
         ((), "34;[34,36);[30,40);*"),
     ],

@@ -1,5 +1,6 @@
 """Suppression, masks and groups of neighbours."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from shoal.definition.model import Groups, Mask, Suppress
 from shoal.encode.builders import build
+from shoal.encode.builders.numbers import parse_number
 from shoal.encode.hierarchy import Hierarchy
 from shoal.errors import BadHierarchy
 
@@ -95,17 +97,53 @@ def test_masks_always_nest_and_hide_what_they_must(
 
 
 def test_neighbours_in_order_share_a_run() -> None:
-    assert list(groups(["e", "a", "d", "b", "c"], [2, 4]).rows()) == [
-        ("a", "a..b", "a..d", "*"),
-        ("b", "a..b", "a..d", "*"),
-        ("c", "c..d", "a..d", "*"),
-        ("d", "c..d", "a..d", "*"),
-        ("e", "e", "e", "*"),
+    towns = ["Essen", "Aachen", "Dresden", "Berlin", "Celle"]
+    assert list(groups(towns, [2, 4]).rows()) == [
+        ("Aachen", "<C", "<E", "*"),
+        ("Berlin", "<C", "<E", "*"),
+        ("Celle", "[C,E)", "<E", "*"),
+        ("Dresden", "[C,E)", "<E", "*"),
+        ("Essen", ">=E", ">=E", "*"),
     ]
 
 
+def test_the_label_of_a_run_publishes_no_rare_value() -> None:
+    hierarchy = groups(["RAREZED", "ann", "bea", "cleo"], [2])
+    assert hierarchy.labels[1] == ("<b", ">=b")
+
+
+def test_runs_are_numbered_where_what_separates_them_would_tell_half_a_value() -> None:
+    assert groups(["I20", "I21", "I22", "J18"], [2]).labels[1] == ("group 1 of 2", "group 2 of 2")
+    assert groups(["a", "b", "c"], [1]).labels[1] == (
+        "group 1 of 3",
+        "group 2 of 3",
+        "group 3 of 3",
+    )
+    assert groups(["Bonn", "O Alba", "O Brienz", "Rome"], [2]).labels[1] == (
+        "group 1 of 2",
+        "group 2 of 2",
+    )
+
+
+def test_a_single_run_says_nothing() -> None:
+    assert groups(["ann", "bea"], [2]).labels == (("ann", "bea"), ("*",))
+
+
 def test_groups_of_numbers_are_in_the_order_of_numbers() -> None:
-    assert groups(["10", "9", "8"], [2]).labels == (("8", "9", "10"), ("8..9", "10"), ("*",))
+    assert groups(["10", "9", "8"], [2]).labels[0] == ("8", "9", "10")
+
+
+def test_runs_of_numbers_are_separated_by_the_roundest_number_between_them() -> None:
+    incomes = ["1234567", "23411", "24899", "31000", "-250", "98000"]
+    assert groups(incomes, [2]).labels[1] == ("<24000", "[24000,40000)", ">=40000")
+    assert groups(["0.25", "0.31", "0.5", "1.75"], [2]).labels[1] == ("<0.4", ">=0.4")
+    assert groups(["-7", "-3", "12", "13"], [2]).labels[1] == ("<0", ">=0")
+
+
+def test_runs_of_numbers_that_lie_close_are_numbered() -> None:
+    assert groups(["37", "38", "39", "40"], [2]).labels[1] == ("group 1 of 2", "group 2 of 2")
+    assert groups(["1000", "2000", "4000"], [2]).labels[1] == ("group 1 of 2", "group 2 of 2")
+    assert groups(["1", "1.0", "1e0"], [2]).labels[1] == ("group 1 of 2", "group 2 of 2")
 
 
 def test_groups_with_one_text_among_the_numbers_are_in_the_order_of_text() -> None:
@@ -132,16 +170,36 @@ def test_groups_of_no_value_are_refused() -> None:
     assert caught.value.code == "bad-levels"
 
 
+WORDS = st.text("abcAZ' é", min_size=1, max_size=9)
+NUMBERS = st.decimals(-(10**7), 10**7, allow_nan=False, places=2).map(str) | st.integers().map(str)
+
+
 @given(
-    values=st.sets(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=30).map(list),
+    values=st.sets(WORDS | NUMBERS, min_size=1, max_size=30) | st.sets(NUMBERS, min_size=1),
+    size=st.integers(1, 4),
+)
+def test_no_label_of_a_run_has_a_value_in_it(values: set[str], size: int) -> None:
+    """Not by its text, and not by its number."""
+    numbers = {number for value in values if (number := parse_number(value)) is not None}
+    for label in groups(list(values), [size]).labels[1]:
+        if label.startswith(("<", "[", ">=")):
+            ends = label.strip("<>=[)").split(",")
+            assert not set(ends) & values
+            assert not {parse_number(end) for end in ends} & numbers
+        else:
+            assert label == "*" or re.fullmatch(r"group \d+ of \d+", label)
+
+
+@given(
+    values=st.sets(WORDS, min_size=1, max_size=30).map(list)
+    | st.sets(NUMBERS, min_size=1, max_size=30).map(list),
     size=st.integers(1, 4),
     factor=st.integers(1, 4),
 )
 def test_runs_have_their_size_and_keep_the_order(values: list[str], size: int, factor: int) -> None:
     hierarchy = groups(values, [size, size * factor])
-    ordered = sorted(values)
+    ordered = hierarchy.labels[0]
     for level, step in ((1, size), (2, size * factor)):
         runs = [ordered[start : start + step] for start in range(0, len(ordered), step)]
-        expected = [r[0] if len(r) == 1 else f"{r[0]}..{r[-1]}" for r in runs]
-        assert list(hierarchy.labels[level]) == expected
+        assert len(hierarchy.labels[level]) == len(runs)
         assert hierarchy.leaves_under(level).tolist() == [len(run) for run in runs]

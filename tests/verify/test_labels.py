@@ -262,30 +262,55 @@ def test_the_last_unit_is_the_top_where_it_holds_every_date(first: date, days: i
 
 def test_runs_of_an_unknown_source_rise_and_do_not_overlap() -> None:
     labels = groups(2, 4)
-    assert fits(labels, 1, "a..b", "c..d", "e")
-    assert labels.misfits(1, ["b..a"]) == []  # as a bare text it may be the last run
-    assert set(labels.misfits(1, ["a..c", "b..d"])) == {"a..c", "b..d"}
-    assert labels.misfits(1, ["a", "b..c"]) == ["a"]
-    assert fits(labels, 1, "9..10", "11..12")
-    assert not fits(groups(2, order="text"), 1, "9..10", "91..92")
-    assert groups(2, order="number").misfits(1, ["x..y"]) == ["x..y"]
-    assert labels.misfits(0, ["a", "a..b"]) == ["a..b"]
+    assert fits(labels, 1, "<C", "[C,M)", ">=M")
+    assert labels.misfits(1, ["[M,C)"]) == ["[M,C)"]
+    assert set(labels.misfits(1, ["[A,M)", "[C,P)"])) == {"[A,M)", "[C,P)"}
+    assert fits(labels, 1, "<9", "[9,100)", ">=100")
+    assert not fits(groups(2, order="text"), 1, "[9,10)")
+    assert groups(2, order="number").misfits(1, ["[x,y)"]) == ["[x,y)"]
+    assert labels.misfits(0, ["a", "<C", "[9,10)", "group 1 of 2"]) == [
+        "<C",
+        "[9,10)",
+        "group 1 of 2",
+    ]
 
 
-@given(st.sets(st.text("1.a", min_size=1, max_size=4), min_size=1, max_size=12), st.integers(1, 4))
-def test_runs_of_a_known_source_are_exactly_its_sorted_values_cut_evenly(
-    values: set[str], size: int
-) -> None:
-    ordered = sorted(values)
-    runs = [ordered[at : at + size] for at in range(0, len(ordered), size)]
-    expected = [run[0] if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs]
-    labels = groups(size, order="text", values=values)
-    assert fits(labels, 1, *expected)
-    wrong = {f"{a}..{b}" for a in ordered for b in ordered if a < b} - set(expected)
-    assert set(labels.misfits(1, sorted(wrong))) == wrong
-    assert labels.single(1, expected) == (len(runs) == 1)
+def test_runs_of_an_unknown_source_publish_no_values() -> None:
+    for label in ("ann", "ann..bea", "RAREZED..ann"):
+        assert groups(2).misfits(1, [label, "<C"]) == [label]
+
+
+def test_numbered_runs_are_of_one_number_of_runs() -> None:
+    labels = groups(2, 4)
+    assert fits(labels, 1, "group 1 of 12", "group 12 of 12")
+    assert not fits(labels, 1, "group 1 of 12", "group 2 of 13")
+    assert labels.misfits(1, ["group 1 of 2", "group 3 of 2", "<C"]) == ["group 3 of 2", "<C"]
+
+
+def test_one_run_for_all_is_a_star() -> None:
+    assert fits(groups(2), 1, "*")
+    assert not fits(groups(2), 1, "*", "<C")
+    assert groups(2, values={"ann", "bea"}).single(1, ["*"])
+    assert not fits(groups(2, values={"ann", "bea", "cleo"}), 1, "*")
+
+
+def test_runs_of_a_known_source_are_its_own() -> None:
+    towns = groups(2, values={"Aachen", "Berlin", "Celle", "Dresden", "Essen"})
+    assert fits(towns, 1, "<C", "[C,E)", ">=E")
+    wrong = ["<D", "<Ce", "[C,Es)", "Aachen..Berlin", "Essen", "group 1 of 3", "*"]
+    assert towns.misfits(1, wrong) == wrong
+
+
+def test_runs_of_a_known_source_are_numbered_where_a_separator_would_tell_a_value() -> None:
+    codes = groups(2, values={"I20", "I21", "I22", "J18", "K01"})
+    assert fits(codes, 1, "group 1 of 3", "group 3 of 3")
+    wrong = ["<I22", "[I22,K)", ">=K", "group 1 of 2", "group 4 of 3"]
+    assert codes.misfits(1, wrong) == wrong
 
 
 def test_numbers_are_sorted_by_size_when_all_values_are_numbers() -> None:
-    assert fits(groups(2, values={"9", "10", "11"}), 1, "9..10", "11")
-    assert fits(groups(2, values={"9", "10", "x"}), 1, "10..9", "x")
+    assert fits(groups(2, values={"900", "1000", "2000"}), 1, "<2000") is False
+    assert fits(groups(2, values={"930", "1010", "2011"}), 1, "<2000", ">=2000")
+    assert fits(groups(2, values={"930", "1010", "x"}), 1, "group 1 of 2", "group 2 of 2")
+    assert groups(2, values={"37", "38", "39"}).misfits(1, ["<39", ">=38.5"]) == ["<39", ">=38.5"]
+    assert fits(groups(2, values={"37", "38", "1e999999"}), 1, "group 1 of 2")

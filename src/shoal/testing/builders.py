@@ -8,6 +8,9 @@ from typing import Any, Protocol
 
 from shoal.testing.claims import claim, parameters
 
+_TELLING = 3
+"""Shorter texts than this stand in labels by chance."""
+
 
 class Builder(Protocol):
     """What a plug-in of the kind `builder` is: a frozen value whose fields are its parameters."""
@@ -66,6 +69,20 @@ class BuilderSuite:
                 f"{builder} gives other labels when the values come in another order",
             )
 
+    def test_no_label_shows_another_value_of_the_data(self) -> None:
+        """Another value may be rare. A label may hold its text only where it does without it too:
+        then the builder knows it from elsewhere.
+        """
+        for builder, values, rows in self._cases(4):
+            for row in rows:
+                for other in _shown(row, values):
+                    without = builder.build([value for value in values if value != other])
+                    labels = next(list(each[1:]) for each in without if each[0] == row[0])
+                    claim(
+                        any(other in label for label in labels),
+                        f"{builder} shows {other!r} in a label of {row[0]!r}",
+                    )
+
     def test_a_single_value_has_a_place_too(self) -> None:
         for builder in self.builders():
             for value in self.values():
@@ -79,3 +96,12 @@ class BuilderSuite:
                 size = len(known) if number == 0 else draw.randint(1, len(known))
                 values = draw.sample(known, size)
                 yield builder, values, builder.build(values)
+
+
+def _shown(row: Sequence[str], values: Sequence[str]) -> list[str]:
+    """Other values, long enough to be no chance, that stand in a label but not in the value."""
+    return [
+        value
+        for value in values
+        if len(value) >= _TELLING and value not in row[0] and any(value in x for x in row[1:])
+    ]

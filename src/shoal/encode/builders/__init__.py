@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from shoal.definition import model
 from shoal.encode.builders.cover import refuse_uncovered
 from shoal.encode.builders.dates import date_rows
+from shoal.encode.builders.groups import group_rows
 from shoal.encode.builders.numbers import cut_rows, interval_rows
 from shoal.encode.builders.plugged import plugged_rows
 from shoal.encode.builders.taxonomy import taxonomy_rows
-from shoal.encode.builders.text import group_rows, mask_rows, suppress_rows
+from shoal.encode.builders.text import mask_rows, suppress_rows
 from shoal.encode.hierarchy import TOP, Hierarchy
 from shoal.encode.hierarchy_file import read_hierarchy
 

@@ -68,7 +68,7 @@ def interval_rows(
             code="bad-levels",
         )
     ends = [end for end in (bottom, top) if end is not None]
-    scale = _Scale.of([*numbers.values(), *widths, origin, *ends])
+    scale = Scale.of([*numbers.values(), *widths, origin, *ends])
     partition = _Partition(
         cache(scale.text),
         scale.units(origin),
@@ -89,17 +89,17 @@ def cut_rows(attribute: str, spec: Cuts, counts: Mapping[str, int]) -> list[tupl
     """
     numbers = number_order(attribute, counts)
     levels = [sorted(set(map(_exact, points))) for points in spec.cuts]
-    scale = _Scale.of([*numbers.values(), *(point for points in levels for point in points)])
+    scale = Scale.of([*numbers.values(), *(point for points in levels for point in points)])
     units = [scale.units(number) for number in numbers.values()]
     columns = []
     for points in levels:
         marks = [scale.units(point) for point in points]
-        labels = _cut_labels([scale.text(mark) for mark in marks])
+        labels = range_labels([scale.text(mark) for mark in marks])
         columns.append([labels[bisect_right(marks, unit)] for unit in units])
     return list(zip(numbers, *columns, strict=True))
 
 
-def _cut_labels(points: list[str]) -> list[str]:
+def range_labels(points: list[str]) -> list[str]:
     """What lies below the first point, between neighbours, and from the last point up."""
     if not points:
         return [TOP]
@@ -113,13 +113,13 @@ def _exact(number: float) -> Decimal:
 
 
 @dataclass(frozen=True)
-class _Scale:
+class Scale:
     """Decimal numbers as whole numbers of units of `10 ** -decimals`."""
 
     decimals: int
 
     @classmethod
-    def of(cls, numbers: Iterable[Decimal]) -> _Scale:
+    def of(cls, numbers: Iterable[Decimal]) -> Scale:
         """The coarsest scale on which all these numbers are whole."""
         exponents = (int(number.as_tuple().exponent) for number in numbers)
         return cls(max(0, -min(exponents, default=0)))

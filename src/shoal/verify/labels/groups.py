@@ -1,32 +1,32 @@
-"""Runs of neighbours among the sorted values: `first..last`, or the value where a run has one."""
+"""Runs of neighbours among the sorted values: `<C`, `[C,M)`, `>=M`, or numbered `group 1 of 3`.
+
+What stands between two runs must tell no value of the source: it is no value itself, and has at
+most half of the characters or digits of the value behind it. Where that is not possible everywhere,
+the runs of the level are numbered.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias
+import re
+from collections.abc import Callable, Collection, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from shoal.verify.labels.base import Built
-from shoal.verify.labels.ranges import as_number
+from shoal.verify.labels.base import TOP, Built
+from shoal.verify.labels.ranges import Range, as_number, as_range
 
 if TYPE_CHECKING:
     from shoal.definition.model import Groups
 
-DOTS = ".."
-Key: TypeAlias = tuple[Decimal, str]
-Order: TypeAlias = Callable[[str], Key | None]
-"""Where a value stands among the others; None when it cannot be one of them."""
+_NUMBERED = re.compile(r"group ([1-9][0-9]*) of ([1-9][0-9]*)", re.ASCII)
+_FORMS = (re.compile(r"<(\w+)"), re.compile(r"\[(\w+),(\w+)\)"), re.compile(r">=(\w+)"))
+_LONGEST = 400
+"""More digits than this before or after the point are a text and no number."""
 
-
-def by_number(text: str) -> Key | None:
-    """By size, then by text, for values that are numbers."""
-    number = as_number(text)
-    return None if number is None else (number, text)
-
-
-def by_text(text: str) -> Key:
-    """By code point."""
-    return (Decimal(0), text)
+Ends: TypeAlias = tuple[Any, Any]
+"""Where a run begins and ends: two texts, or two numbers with infinity for an open end."""
 
 
 class GroupLabels(Built):
@@ -37,79 +37,140 @@ class GroupLabels(Built):
         self.spec = spec
 
     def is_value(self, label: str) -> bool:
-        """Anything that is not a run in one of the possible orders."""
-        return not any(self._ends(label, order) for order in self._orders())
+        """Anything that is not the label of a run."""
+        numeric = self.spec.order != "text" and as_range(label) is not None
+        return not (_NUMBERED.fullmatch(label) or numeric or _text_ends(label))
 
     def listed_misfits(self, level: int, labels: Sequence[str]) -> list[str]:
         """Labels that are no run of this level; where the order is open, in the order that fits."""
-        size = self.spec.sizes[level - 1]
         if self.values is not None:
-            return self._known_misfits(size, labels)
-        return min((self._unknown_misfits(size, labels, o) for o in self._orders()), key=len)
+            return self._known_misfits(self.spec.sizes[level - 1], labels)
+        if any(map(_NUMBERED.fullmatch, labels)):
+            return _unnumbered(labels)
+        if list(labels) == [TOP]:
+            return []
+        found = [_overlapping(labels, _text_ends)] if self.spec.order != "number" else []
+        if self.spec.order != "text":
+            found.append(_overlapping(labels, _number_ends))
+        return min(found, key=len)
 
     def is_whole(self, label: str) -> bool:
-        """Whether the run goes from the first value of the source to the last."""
-        if not self.values:
-            return False
-        ordered = self._sorted()
-        return label in (f"{ordered[0]}{DOTS}{ordered[-1]}", ordered[0] * (len(ordered) == 1))
-
-    def _orders(self) -> tuple[Order, ...]:
-        """The orders unknown values may have: with `auto`, by number when all of them are."""
-        if self.spec.order != "auto":
-            return (by_number if self.spec.order == "number" else by_text,)
-        return (by_number, by_text)
-
-    def _known_order(self) -> Order:
-        if self.spec.order == "text" or None in map(by_number, self.values or ()):
-            return by_text
-        return by_number
-
-    def _sorted(self) -> list[str]:
-        order = self._known_order()
-        return sorted(self.values or (), key=lambda value: order(value) or by_text(value))
+        """A single run of all values has nothing to be separated from: its label is `*`."""
+        return label == TOP and (self.values is None or len(self.values) <= self.spec.sizes[-1])
 
     def _known_misfits(self, size: int, labels: Sequence[str]) -> list[str]:
         """The source's values are known, so its runs are: cut the sorted values every `size`."""
-        ordered = self._sorted()
-        runs = [ordered[at : at + size] for at in range(0, len(ordered), size)]
-        known = {f"{run[0]}{DOTS}{run[-1]}" if len(run) > 1 else run[0] for run in runs}
-        return [label for label in labels if label not in known]
+        values = self.values or frozenset()
+        numbers = [number for value in values if (number := _number(value)) is not None]
+        if self.spec.order == "text" or len(numbers) < len(values):
+            expected = _text_labels(sorted(values), size)
+            return [label for label in labels if label not in expected]
+        ranges = _number_ranges(sorted(numbers), size)
+        if ranges is not None:
+            return [label for label in labels if _range_of(label) not in ranges]
+        return [label for label in labels if label not in _numbered(len(values), size)]
 
-    def _unknown_misfits(self, size: int, labels: Sequence[str], order: Order) -> list[str]:
-        """Runs must rise, no two may overlap, and a bare value must come after all others."""
-        runs: list[tuple[Key, Key, str]] = []
-        wrong: list[str] = []
-        for label in labels:
-            bare = order(label)
-            if ends := self._ends(label, order):
-                runs.append((*ends, label))
-            elif bare is not None:
-                runs.append((bare, bare, label))
-            else:
-                wrong.append(label)
-        runs.sort()
-        for at, (first, last, label) in enumerate(runs):
-            overlaps = (at > 0 and runs[at - 1][1] >= first) or (
-                at + 1 < len(runs) and last >= runs[at + 1][0]
-            )
-            short = size > 1 and first == last and at + 1 < len(runs)
-            if overlaps or short:
-                wrong.append(label)
-        return wrong
 
-    @staticmethod
-    def _ends(label: str, order: Order) -> tuple[Key, Key] | None:
-        """The first and last value of a run, by the first pair of dots between rising ends."""
-        for first, last in _splits(label):
-            low, high = order(first), order(last)
-            if first and last and low is not None and high is not None and low < high:
-                return low, high
+def _number(value: str) -> Fraction | None:
+    """The number that a value is in the order of numbers."""
+    found = as_number(value) if len(value.strip()) <= _LONGEST else None
+    return None if found is None or abs(found.adjusted()) > _LONGEST else Fraction(found)
+
+
+def _numbered(values: int, size: int) -> set[str]:
+    runs = -(-values // size)
+    return {f"group {run} of {runs}" for run in range(1, runs + 1)}
+
+
+def _text_labels(ordered: Sequence[str], size: int) -> set[str]:
+    """The labels of a level: what two texts share, and one character more, separates them."""
+    ends = [""]
+    for at in range(size, len(ordered), size):
+        shared = _shared(ordered[at - 1], ordered[at])
+        ends.append(ordered[at][: shared + 1])
+        if 2 * (shared + 1) > len(ordered[at]) or not ends[-1].isalnum():
+            return _numbered(len(ordered), size)
+    inner = {f"[{low},{high})" for low, high in pairwise(ends[1:])}
+    return inner | {f"<{ends[1]}", f">={ends[-1]}"} if len(ends) > 1 else {TOP}
+
+
+def _shared(lower: str, upper: str) -> int:
+    """With how many equal characters two different texts begin."""
+    pairs = enumerate(zip(lower, upper, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), len(lower))
+
+
+def _number_ranges(ordered: Sequence[Fraction], size: int) -> set[Range] | None:
+    """The ranges of a level; None where some number between two runs would tell too much.
+
+    All numbers are whole multiples of one power of ten. In these steps the larger end has so many
+    digits, and the number between has zeros in the lower half of them.
+    """
+    step = _common_step(ordered)
+    ends: list[Fraction | None] = [None]
+    for low, high in zip(ordered[size - 1 :: size], ordered[size::size], strict=False):
+        digits = len(str(max(abs(low / step), abs(high / step)).numerator))
+        roundest = step * Fraction(10) ** digits
+        finest = roundest / 10 ** (digits // 2)
+        while low // roundest * roundest + roundest >= high:
+            roundest /= 10
+            if roundest < finest:
+                return None
+        ends.append(low // roundest * roundest + roundest)
+    ends.append(None)
+    return {Range(low, high) for low, high in pairwise(ends)}
+
+
+def _common_step(numbers: Sequence[Fraction]) -> Fraction:
+    """The largest power of ten of which all numbers are multiples; 1 for zeros alone."""
+    step = Fraction(1)
+    while any((number / step).denominator > 1 for number in numbers):
+        step /= 10
+    while any(numbers) and all((number / step / 10).denominator == 1 for number in numbers):
+        step *= 10
+    return step
+
+
+def _range_of(label: str) -> Range | None:
+    return Range(None, None) if label == TOP else as_range(label)
+
+
+def _unnumbered(labels: Sequence[str]) -> list[str]:
+    """Labels that are no number of a group, or of another number of groups than the first."""
+    found = {label: _NUMBERED.fullmatch(label) for label in labels}
+    numbers = {m[2] for m in found.values() if m is not None and int(m[1]) <= int(m[2])}
+    return [
+        label
+        for label, match in found.items()
+        if match is None or int(match[1]) > int(match[2]) or len(numbers) > 1
+    ]
+
+
+def _text_ends(label: str) -> Ends | None:
+    """Where the run of a label begins and ends in the order of text."""
+    below, between, above = (form.fullmatch(label) for form in _FORMS)
+    if below:
+        return "", below[1]
+    if above:
+        return above[1], chr(0x10FFFF)
+    return (between[1], between[2]) if between else None
+
+
+def _number_ends(label: str) -> Ends | None:
+    """Where the run of a label begins and ends in the order of numbers."""
+    found = as_range(label)
+    if found is None:
         return None
+    low = -inf if found.low is None else found.low
+    return low, inf if found.high is None else found.high
 
 
-def _splits(label: str) -> Iterator[tuple[str, str]]:
-    at = label.find(DOTS)
-    while at >= 0:
-        yield label[:at], label[at + len(DOTS) :]
-        at = label.find(DOTS, at + 1)
+def _overlapping(labels: Sequence[str], ends_of: Callable[[str], Ends | None]) -> list[str]:
+    """Labels that are no run in this order, do not rise, or overlap with a neighbour."""
+    found = {label: ends_of(label) for label in labels}
+    wrong = {label for label, ends in found.items() if ends is None or ends[0] >= ends[1]}
+    runs = sorted((ends, label) for label, ends in found.items() if ends and label not in wrong)
+    for (before, label), (after, other) in pairwise(runs):
+        if before[1] > after[0]:
+            wrong |= {label, other}
+    return [label for label in labels if label in wrong]
