@@ -14,6 +14,7 @@ from shoal.pipeline import load
 from shoal.verify.ancestors import read_trees
 from shoal.verify.file import verify_file
 from shoal.verify.measure import measure
+from shoal.verify.pairs import PAIR_LIMIT
 from shoal.verify.stated import read_stated
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def check(
     hierarchies: Mapping[str, Any] | None = None,
     missing_sensitive: Literal["none", "value"] = "none",
     k: int | None = None,
+    pair_limit: int = PAIR_LIMIT,
 ) -> Measure:
     """How anonymous a file (a path or glob) or a frame is as it stands.
 
@@ -42,7 +44,8 @@ def check(
     ones. `match` says what a missing quasi-identifier matches; with `all` the table is judged by
     every relation side by side, and with `k` the records below it are counted. `hierarchies` are
     files or trees of sensitive attributes, for hierarchical distance. A missing sensitive value is
-    no value, or one more. A single name may stand for a list of one.
+    no value, or one more. A single name may stand for a list of one. The maybe matches compare at
+    most `pair_limit` pairs of combinations, else it is an error; with `all` they are left out then.
     """
     quasi_identifiers, sensitive = _listed(quasi_identifiers), _listed(sensitive)
     path = isinstance(data, str | Path)
@@ -58,6 +61,7 @@ def check(
             hierarchies=read_trees(hierarchies or {}, sensitive),
             missing_as_value=missing_sensitive == "value",
             k=k,
+            pair_limit=pair_limit,
         )
 
 

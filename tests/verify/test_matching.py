@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.errors import BadData
+from shoal.verify import pairs
 from shoal.verify.matching import MATCHES, count_matches, judge_match
 from shoal.verify.measure import measure
 from shoal.verify.recount import recount
@@ -61,7 +66,7 @@ def test_records_are_counted_by_their_matches(rows: list[Row], match: str, k: in
 @given(TABLES)
 def test_the_relations_nest(rows: list[Row]) -> None:
     judged = measure(source(NAMES, rows), NAMES, match="all").matches
-    by_name = {each.match: each.k for each in judged}
+    by_name = {each.match: each.k or 0 for each in judged}
     order = ("basic", "extended", "right-maybe", "maybe")
     assert sorted(by_name[name] for name in order) == [by_name[name] for name in order]
 
@@ -73,6 +78,42 @@ def test_keys_too_large_for_one_number_are_numbered_anew() -> None:
     found = recount(source(names, wide + holed), names)
     expected = [plain_matches("maybe", row, wide + holed) for row in {*wide, *holed}]
     assert sorted(count_matches(found, "maybe").tolist()) == sorted(expected)
+
+
+@PATIENT
+@given(TABLES, st.sampled_from(MATCHES[2:]), st.sampled_from([0, 5, 20]))
+def test_a_join_taken_apart_has_the_same_matches(rows: list[Row], match: str, few: int) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pairs, "FEW_PAIRS", few)
+        judged = judge_match(recount(source(NAMES, rows), NAMES), match, k=3)
+    matches = [plain_matches(match, row, rows) for row in rows]
+    assert judged.k == min(matches, default=0)
+    assert judged.records_below == sum(number < 3 for number in matches)
+
+
+def test_a_table_of_many_patterns_is_measured_by_all_matches_in_seconds() -> None:
+    random = Random(5)
+    names = [f"column {i}" for i in range(16)]
+    rows = [tuple(random.choice(["a", "b", None, None]) for _ in names) for _ in range(6000)]
+    shares: list[float] = []
+    judged = measure(source(names, rows), names, match="all", tell=shares.append).matches
+    by_name = {each.match: each.k or 0 for each in judged}
+    for match in ("maybe", "right-maybe"):
+        least = min(plain_matches(match, row, rows) for row in rows[:20])
+        assert 1 <= by_name[match] <= least
+    assert shares[-1] == 1.0
+
+
+def test_more_pairs_than_allowed_are_not_compared_and_that_is_said() -> None:
+    table = source(["x", "y"], [("a", None), (None, "b"), ("c", "d")])
+    with pytest.raises(BadData) as refused:
+        measure(table, ["x", "y"], match="maybe", pair_limit=3)
+    assert refused.value.code == "too-many-pairs"
+    everything = measure(table, ["x", "y"], match="all", pair_limit=3)
+    assert [each.k for each in everything.matches] == [0, 1, None, None]
+    assert "maybe match: not counted: more than 3 pairs" in str(everything)
+    assert "not counted" in everything._repr_html_()
+    assert measure(table, ["x", "y"], match="maybe", pair_limit=9).k == 1
 
 
 def test_the_k_of_a_measure_is_that_of_the_relation_asked_for() -> None:

@@ -110,6 +110,10 @@ def check(
     encoding: Annotated[
         str | None, typer.Option(help="That of a CSV, such as latin-1; UTF-8 by default.")
     ] = None,
+    pair_limit: Annotated[
+        int | None,
+        typer.Option(min=0, help="Pairs to compare for the maybe matches; 100 billion without."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the measure as JSON on standard output.")
     ] = False,
@@ -117,15 +121,20 @@ def check(
     """Measure any file, without a definition: its k, and what it gives away."""
     from contextlib import closing
 
-    from shoal.engines.base import FileOptions
+    from shoal.cli.progress import telling
+    from shoal.engines.base import FileOptions, Resources
     from shoal.engines.files import open_files
     from shoal.verify.ancestors import read_trees
     from shoal.verify.measure import measure
+    from shoal.verify.pairs import PAIR_LIMIT
 
     given = {"l": l, "entropy-l": entropy_l, "t": t, "alpha": alpha, "beta": beta, "delta": delta}
     demanded = {name: float(value) for name, value in given.items() if value is not None}
     how = FileOptions(path=data, delimiter=delimiter, encoding=encoding)
-    with closing(open_files(how)) as source:
+    with (
+        telling(f"Measuring {data}") as tell,
+        closing(open_files(how, resources=Resources(tell=tell))) as source,
+    ):
         columns = [column.name for column in source.columns()]
         attributes = names_in(sensitive, columns, "--sensitive") if sensitive else []
         if demanded and not attributes:
@@ -139,6 +148,8 @@ def check(
             hierarchies=read_trees(dict(map(_pair, hierarchy or ())), attributes),
             missing_as_value=missing_sensitive == Counted.VALUE,
             k=k,
+            pair_limit=PAIR_LIMIT if pair_limit is None else pair_limit,
+            tell=tell,
         )
     failures = [
         f"{each.attribute}: {failure}"
@@ -244,14 +255,15 @@ def _matches(console: Console, found: Measure, k: int | None) -> None:
 
     rows = []
     for each in found.matches:
-        below = () if k is None else (f"{each.records_below:,}",)
-        rows.append((each.match, f"{each.k:,}", f"{each.unique_records:,}", *below))
+        numbers = [each.k, each.unique_records, *(() if k is None else (each.records_below,))]
+        rows.append((each.match, *("?" if n is None else f"{n:,}" for n in numbers)))
     heading = ("match", "k", "unique records", *(() if k is None else (f"records below {k}",)))
     _table(console, heading, rows, right=(1, 2, 3))
     console.print()
     for each in found.matches:
-        said = Text(f"{each.match} match {each.attack}")
-        console.print(said, soft_wrap=not console.is_terminal)
+        left_out = f"; not counted: {each.not_counted}, --pair-limit allows more"
+        said = f"{each.match} match {each.attack}{left_out if each.not_counted else ''}"
+        console.print(Text(said), soft_wrap=not console.is_terminal)
 
 
 def _table(

@@ -72,12 +72,17 @@ init.__doc__ = f"{init.__doc__}\n{EXAMPLES}"
 
 def definition_for(options: FileOptions, folder: Path, k: int) -> str:
     """The text of a definition, to stand in the folder, that reads the data in the same way."""
+    from shoal.cli.progress import telling
     from shoal.definition.draft import Draft, guess_all, missing_tokens, profile, write_draft
     from shoal.encode.propose import propose
+    from shoal.engines.base import Resources
     from shoal.engines.files import open_files
     from shoal.verify.judges import JUDGES
 
-    with open_files(options) as source:
+    with (
+        telling(f"Reading {options.path}") as tell,
+        open_files(options, resources=Resources(tell=tell)) as source,
+    ):
         counts = dict(_counts(source))
     tokens = missing_tokens(counts)
     profiles = [profile(name, counted, tokens) for name, counted in counts.items()]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -50,7 +52,7 @@ class Display:
         if isinstance(event, Phase):
             self._finish()
             if event.name in DOING:
-                self._begin(" ".join(filter(None, (DOING[event.name], event.detail))))
+                self.begin(" ".join(filter(None, (DOING[event.name], event.detail))))
         elif isinstance(event, Working):
             self._tell(f"{self._doing}: {event.share:.0%}")
         elif isinstance(event, Progress):
@@ -61,7 +63,8 @@ class Display:
         self._doing = doing
         self._tell(doing)
 
-    def _begin(self, doing: str) -> None:
+    def begin(self, doing: str) -> None:
+        """Begin a step."""
         self._doing = doing
         self._began = self._told = time.monotonic()
         if self._console.is_terminal and not self._console.quiet:
@@ -75,20 +78,36 @@ class Display:
         elif time.monotonic() - self._told >= PLAIN_EVERY:
             self._line(line)
 
-    def _finish(self) -> None:
-        """Leave a line for the step that ends."""
+    def drop(self) -> None:
+        """End a step without a line."""
         if self._status is not None:
             self._status.stop()
             self._status = None
-        if self._doing:
-            self._line(self._doing)
-            self._doing = ""
+        self._doing = ""
+
+    def _finish(self) -> None:
+        """Leave a line for the step that ends."""
+        ended = self._doing
+        self.drop()
+        if ended:
+            self._line(ended)
 
     def _line(self, text: str) -> None:
         self._told = time.monotonic()
         line = Text(text)
         line.append(f"  {self._told - self._began:.1f} s", style="dim")
         self._console.print(line, soft_wrap=True)
+
+
+@contextmanager
+def telling(doing: str) -> Iterator[Callable[[float], None]]:
+    """Tell which share of some work is done while it goes on, and leave no line of it."""
+    display = Display(quiet=False)
+    display.begin(doing)
+    try:
+        yield lambda share: display.observe(Working(share))
+    finally:
+        display.drop()
 
 
 def standing(event: Progress) -> str:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import BadHierarchy
 from shoal.verify.disclosure import Disclosure, disclosure
-from shoal.verify.matching import MATCHES, Matching, judge_match
+from shoal.verify.matching import Matching, judge_all_matches, judge_match
+from shoal.verify.pairs import PAIR_LIMIT
 from shoal.verify.recount import recount
 from shoal.verify.sensitive import told
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from shoal.engines.base import Source
     from shoal.values import Ints
@@ -67,7 +68,8 @@ class Measure:
 
         That is by the one relation that was asked for; by extended match when several were.
         """
-        return self.matches[0].k if len(self.matches) == 1 else self.smallest_class
+        judged = self.matches[0].k if len(self.matches) == 1 else None
+        return self.smallest_class if judged is None else judged
 
     @property
     def attacks(self) -> tuple[str, ...]:
@@ -113,7 +115,8 @@ class Measure:
             f"classes of {bucket.label}: {bucket.classes:,}, {self._records(bucket.records)}"
             for bucket in self.class_sizes
         ]
-        lines += [f"{match.match} match: k = {match.k}; {match.attack}" for match in self.matches]
+        for match in self.matches:
+            lines.append(f"{match.match} match: {shown_k(match)}; {match.attack}")
         for each in self.sensitive:
             lines += [f"{each.attribute}, {what}: {value}" for what, value in each.facts()]
         return "\n".join([*lines, *self.attacks])
@@ -126,12 +129,17 @@ class Measure:
         ]
         tables.append(_html(["class size", "classes", "records"], sizes))
         if len(self.matches) > 1:
-            rows = [(each.match, f"{each.k:,}", each.attack) for each in self.matches]
-            tables.append(_html(["match", "k", ""], rows))
+            rows = [(each.match, shown_k(each), each.attack) for each in self.matches]
+            tables.append(_html(["match", "", ""], rows))
         tables += [_html([each.attribute, ""], each.facts()) for each in self.sensitive]
         attacks = "".join(f"<p>{escape(attack)}</p>" for attack in self.attacks)
         heading = f"<strong>{escape(self.name)}: k = {self.k}</strong>"
         return f"<div>{heading}{''.join(tables)}{attacks}</div>"
+
+
+def shown_k(match: Matching) -> str:
+    """`k = 5`, or why it is not known."""
+    return f"not counted: {match.not_counted}" if match.k is None else f"k = {match.k:,}"
 
 
 def _count(number: int, singular: str, plural: str) -> str:
@@ -160,12 +168,15 @@ def measure(
     hierarchies: Mapping[str, Ancestors] | None = None,
     missing_as_value: bool = False,
     k: int | None = None,
+    pair_limit: int = PAIR_LIMIT,
+    tell: Callable[[float], None] | None = None,
 ) -> Measure:
     """Count the classes of any table; empty text, null and the `missing` texts are equal values.
 
     `match` is one of MATCHES, or `all`; with `k`, the records with fewer matches are counted. A
     missing sensitive value is no value, or with `missing_as_value` one more. `hierarchies` are the
-    trees of sensitive attributes, for hierarchical distance.
+    trees of sensitive attributes, for hierarchical distance. The maybe matches compare at most
+    `pair_limit` pairs of classes; `tell` hears which share of them is done.
     """
     found = recount(
         source,
@@ -186,8 +197,10 @@ def measure(
         unique_records=found.classes - len(found.sizes[found.sizes > 1]),
         incomplete_records=found.incomplete,
         class_sizes=_buckets(found.sizes),
-        matches=tuple(
-            judge_match(found, each, k) for each in (MATCHES if match == "all" else (match,))
+        matches=(
+            judge_all_matches(found, k, limit=pair_limit, tell=tell)
+            if match == "all"
+            else (judge_match(found, match, k, limit=pair_limit, tell=tell),)
         ),
         sensitive=tuple(
             _disclosed(found, name, missing_as_value, trees.get(name)) for name in sensitive
