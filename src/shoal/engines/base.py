@@ -138,9 +138,13 @@ class Resources:
 
 
 def without_password(url: str) -> str:
-    """A URL as people may see it: what stands between the user and the host is left out."""
+    """A URL as people may see it: what stands between the user and the host is left out.
+
+    So is a port that is no number: it may be a password, where the host was forgotten.
+    """
     shown = re.sub(r"://([^:/@?]*):[^@]*@", r"://\1:***@", url)
-    return re.sub(r"(?i)([?&](?:password|passwd|pwd|sslpassword)=)[^&]*", r"\1***", shown)
+    shown = re.sub(r"(://[^:/@?\[]*):(?!\d*(?:[/?]|$)|\*\*\*@)[^/@?]*", r"\1:***", shown)
+    return re.sub(r"(?i)([?&][^=&]*(?:passw|pwd)[^=&]*=)[^&]*", r"\1***", shown)
 
 
 @dataclass(frozen=True)

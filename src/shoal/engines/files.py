@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from shoal import plugins
 from shoal.engines import csv_rows, json_shape
-from shoal.engines.base import Resources
+from shoal.engines.base import Resources, without_password
 from shoal.engines.csv_dialect import Dialect, sniff
 from shoal.engines.duck import Session, explained, literal
 from shoal.engines.partitions import fixed_folder, parquet_below, partitions_of
@@ -113,6 +113,13 @@ def matching(pattern: str) -> list[Path]:
 
 
 def _nothing_there(pattern: str, exact: Path) -> BadData:
+    if url := re.match(r"([A-Za-z][\w+.-]+):/+(.+)", pattern):
+        return BadData(
+            f"{without_password(f'{url[1]}://{url[2]}')} is a URL, not a file",
+            code="bad-url",
+            hint="a definition can read a database: source: {url: postgresql://host/db, table: t};"
+            " fetch what is on the web first",
+        )
     if glob.has_magic(pattern):
         return BadData(
             f"no file matches {pattern}",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from shoal.engines.base import without_password
-from shoal.errors import BadData, MissingExtra, did_you_mean
+from shoal.errors import BadData, MissingExtra, did_you_mean, quoted
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -30,6 +30,12 @@ DRIVERS: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """For the system a URL names: SQLAlchemy's name of the driver we use, and the module it needs."""
 
+SQLITE_PARAMETERS = ("uri", "timeout", "mode", "cache", "immutable", "nolock", "psow", "vfs")
+"""What may stand behind the `?` of a URL of SQLite; the driver passes over all else in silence."""
+
+CONNECT_WITHIN = 30
+"""Seconds for a server to answer, unless the URL says `connect_timeout`."""
+
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -39,12 +45,8 @@ def address(url: str) -> sa.URL:
 
     try:
         made = sa.make_url(_filled(url))
-    except sa.exc.ArgumentError:
-        raise BadData(
-            f"{without_password(url)!r} is not the URL of a database",
-            code="bad-url",
-            hint="write for example postgresql://user@host/database or sqlite:///patients.db",
-        ) from None
+    except (sa.exc.ArgumentError, ValueError):
+        raise _bad(url, "write for example postgresql://user@host/database") from None
     system = made.drivername.partition("+")[0]
     if system not in DRIVERS:
         raise BadData(
@@ -55,7 +57,33 @@ def address(url: str) -> sa.URL:
     driver, module = DRIVERS[system]
     if importlib.util.find_spec(module) is None:
         raise _missing(module)
+    if fault := _fault(made, system):
+        raise _bad(url, fault)
     return made.set(drivername=driver)
+
+
+def _fault(url: sa.URL, system: str) -> str:
+    """How to mend what can be read as a URL, but not be used by any driver; else nothing."""
+    texts = [url.username, url.host, url.database, *url.query, *url.query.values()]
+    if any("\0" in str(text) for text in texts):
+        return "leave out what is spelled %00"
+    if url.port is not None and not 0 < url.port < 2**16:
+        return "give a port from 1 to 65535"
+    if system != "sqlite":
+        return ""
+    if url.host or url.username or url.port is not None:
+        return "write three slashes before the path of the file: sqlite:///patients.db"
+    if url.database in (None, "", ":memory:"):
+        return "name the file of the database: sqlite:///patients.db"
+    if "uri" in url.query and not str(url.database).startswith("file:"):
+        return "leave out `uri`, or begin the path with file: (sqlite:///file:patients.db?uri=true)"
+    unknown = [name for name in url.query if name not in SQLITE_PARAMETERS]
+    return f"leave out {quoted(unknown)}, which SQLite does not know" if unknown else ""
+
+
+def _bad(url: str, hint: str) -> BadData:
+    what = f"{without_password(url)!r} is not the URL of a database"
+    return BadData(what, code="bad-url", hint=hint)
 
 
 def same_database(one: sa.URL, other: sa.URL) -> bool:
@@ -82,13 +110,14 @@ def connect_arguments(url: sa.URL) -> dict[str, Any]:
     libpq reads PGPASSWORD and ~/.pgpass by itself.
     """
     system = url.get_backend_name()
+    within = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_WITHIN}
     if system == "postgresql":
-        return {"application_name": "shoal", "client_encoding": "utf8"}
+        return {"application_name": "shoal", "client_encoding": "utf8", **within}
     if system == "sqlite":
         return {"check_same_thread": False, "isolation_level": None}
     if system not in ("mysql", "mariadb"):
         return {}
-    arguments: dict[str, Any] = {"charset": "utf8mb4"}
+    arguments: dict[str, Any] = {"charset": "utf8mb4", **within}
     settings = Path("~/.my.cnf").expanduser()
     if settings.is_file():
         arguments["read_default_file"] = str(settings)

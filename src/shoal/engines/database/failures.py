@@ -8,6 +8,9 @@ from types import MappingProxyType
 
 from shoal.errors import BadData, BadOutput, UserError
 
+UNUSABLE = (ValueError, TypeError, AttributeError, LookupError, OSError)
+"""What drivers raise, beside errors of their own, for parts of a URL that they cannot use."""
+
 STOP = "shoal: a value that was not counted"
 """What a recoding query says when it meets a value nobody counted."""
 
@@ -163,6 +166,12 @@ _SAID: Mapping[str, _Said] = MappingProxyType(
                 hint="see that the server runs, and the host, port or file in the URL",
             ),
             _Said(
+                code="bad-url",
+                what="{name}: the driver cannot use a part of the URL ({kind})",
+                hint="see the host, and what stands behind the `?`: parameters are those of psycopg"
+                " or PyMySQL",
+            ),
+            _Said(
                 code="database-error",
                 what="{name} cannot be read or written ({kind})",
                 hint="see that the table or query works in the database's own client",
@@ -177,6 +186,8 @@ def explained(error: BaseException, name: str, *, connecting: bool = False) -> U
     """Our error for one of a driver or of SQLAlchemy; `name` is what was read or written."""
     original = getattr(error, "orig", None) or error
     code = _code(original)
+    if connecting and _is_about_url(original):
+        code = "bad-url"
     if code == "database-error" and connecting:
         code = "cannot-connect"
     if code == "cannot-connect" and not connecting and not hasattr(original, "sqlite_errorname"):
@@ -189,6 +200,15 @@ def failure(code: str, name: str, kind: str = "") -> UserError:
     said = _SAID[code]
     made = BadOutput if code in _OUTPUT else BadData
     return made(said.what.format(name=name, kind=kind), code=code, hint=said.hint)
+
+
+def _is_about_url(error: BaseException) -> bool:
+    """Whether a driver, or SQLAlchemy, could not even try to connect.
+
+    psycopg says so of a parameter that it does not know, without a state of the server.
+    """
+    own = type(error).__name__ in ("ArgumentError", "ProgrammingError")
+    return isinstance(error, UNUSABLE) or (own and getattr(error, "sqlstate", None) is None)
 
 
 def _code(error: BaseException) -> str:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from shoal.engines.attending import attend
 from shoal.engines.database.address import address, connect_arguments, file_of
-from shoal.engines.database.failures import STOP, explained
+from shoal.engines.database.failures import STOP, UNUSABLE, explained
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.elements import ClauseElement
@@ -60,10 +60,10 @@ class Session:
     def __init__(self, url: str, name: str) -> None:
         self.name = name
         self.url = address(url)
-        self._engine = _engine(self.url)
         file = file_of(self.url)
         self._new_file = None if file is None or file.exists() else file
         with self._explaining(connecting=True):
+            self._engine = _engine(self.url)
             self.connection = self.attend(self._connect)
         self.system = self.connection.dialect.name
         self.has_transactional_tables = self.system in ("postgresql", "sqlite", "mssql")
@@ -161,7 +161,7 @@ class Session:
         """
         try:
             yield
-        except _errors(self.url) as error:
+        except _errors(self.url, connecting=connecting) as error:
             clear_frames(error.__traceback__)
             if not connecting:
                 self.rollback()
@@ -181,7 +181,19 @@ def _engine(url: sa.URL) -> sa.Engine:
     if url.get_backend_name() == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    if url.get_backend_name() in ("mysql", "mariadb"):
+        sa.event.listen(engine, "do_connect", _connect_in_time)
     return engine
+
+
+def _connect_in_time(
+    dialect: sa.Dialect, _: object, arguments: Any, parameters: dict[str, Any]
+) -> Any:
+    """PyMySQL would wait for the greeting of a silent server for ever; queries may take as long."""
+    within = int(parameters["connect_timeout"])
+    connection = dialect.connect(*arguments, **{"read_timeout": within, **parameters})
+    connection._read_timeout = parameters.get("read_timeout")
+    return connection
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
@@ -193,19 +205,26 @@ def _prepare_sqlite(connection: Any, _: object) -> None:
     connection.create_function("shoal_stop", 0, stop)
 
 
-def _errors(url: sa.URL) -> tuple[type[Exception], ...]:
-    """What SQLAlchemy raises, and the driver itself where it is used alone."""
+def _errors(url: sa.URL, *, connecting: bool) -> tuple[type[Exception], ...]:
+    """What SQLAlchemy raises, and the driver itself where it is used alone.
+
+    A driver that cannot use a part of the URL raises others when it connects.
+    """
+    return (sa.exc.SQLAlchemyError, *_driver_errors(url), *(UNUSABLE if connecting else ()))
+
+
+def _driver_errors(url: sa.URL) -> tuple[type[Exception], ...]:
     system = url.get_backend_name()
     if system == "postgresql":
         import psycopg
 
-        return (sa.exc.SQLAlchemyError, psycopg.Error)
+        return (psycopg.Error,)
     if system in ("mysql", "mariadb"):
         import pymysql
 
-        return (sa.exc.SQLAlchemyError, pymysql.MySQLError)
+        return (pymysql.MySQLError,)
     if system == "sqlite":
         import sqlite3
 
-        return (sa.exc.SQLAlchemyError, sqlite3.Error)
-    return (sa.exc.SQLAlchemyError,)
+        return (sqlite3.Error,)
+    return ()
