@@ -12,7 +12,7 @@ import typer
 from shoal.errors import BadData, BadOutput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from shoal.engines.base import FileOptions, Source
 
@@ -74,6 +74,7 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
     """The text of a definition, to stand in the folder, that reads the data in the same way."""
     from shoal.cli.progress import telling
     from shoal.definition.draft import Draft, guess_all, missing_tokens, profile, write_draft
+    from shoal.definition.draft_persons import repeated_persons, with_likeness
     from shoal.encode.propose import propose
     from shoal.engines.base import Resources
     from shoal.engines.files import open_files
@@ -84,10 +85,17 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
         open_files(options, resources=Resources(tell=tell)) as source,
     ):
         counts = dict(_counts(source))
-    tokens = missing_tokens(counts)
-    profiles = [profile(name, counted, tokens) for name, counted in counts.items()]
-    draft = Draft(_source(options, folder), _release_of(options.path, folder), k, tokens)
-    return write_draft(draft, guess_all(profiles, propose, "distinct-diversity" in JUDGES))
+        tokens = missing_tokens(counts)
+
+        def distinct(columns: Sequence[str], most: int) -> int:
+            return source.count_distinct(columns, tokens, at_most=most)
+
+        profiles = [profile(name, counted, tokens) for name, counted in counts.items()]
+        profiles = with_likeness(profiles, counts, distinct)
+        guesses = guess_all(profiles, propose, "distinct-diversity" in JUDGES)
+        person = repeated_persons(guesses, distinct)
+    release = _release_of(options.path, folder)
+    return write_draft(Draft(_source(options, folder), release, k, tokens, person), guesses)
 
 
 def _source(options: FileOptions, folder: Path) -> str | dict[str, str]:

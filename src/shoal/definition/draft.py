@@ -10,10 +10,12 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
 from shoal.definition.check_hierarchy import heights
+from shoal.definition.column_words import Sound
 from shoal.definition.model import Attribute, Dates, Diversity, Hierarchy, Intervals, Role, Suppress
 from shoal.definition.write import WIDTH, attribute_mapping, yaml_lines
 
@@ -26,44 +28,38 @@ MOST_NODES = 20_000
 FEW = 50
 """Up to so many distinct values a column is a category, not a measurement."""
 
-_CERTAIN_IDENTIFIERS = frozenset(
-    "email mail phone telephone mobile fax ssn passport iban mrn nhs username login".split()
-)
-_LIKELY_IDENTIFIERS = frozenset(
-    "name surname firstname lastname fullname id uuid guid key number no nr account address "
-    "street licence license patient person customer".split()
-)
-_SENSITIVE = frozenset(
-    "diagnosis disease icd condition illness hiv cancer income salary wage wages debt credit drug "
-    "medication treatment therapy crime conviction politics party orientation".split()
-)
-_KNOWN_TO_OTHERS = frozenset(
-    "age birth birthday birthdate born dob sex gender zip zipcode postcode postal plz city town "
-    "county state region province district country nationality native race ethnicity religion "
-    "language marital married education degree school occupation job profession workclass employer "
-    "date admission admitted discharge visit year height weight children household".split()
-)
+MANY = 20
+"""From so many distinct values on, a number or a name may be that of a person."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A column as it is counted: its distinct values, its records, and those without a value."""
+    """A column as it is counted: its distinct values, its records, and those without a value.
+
+    `alike` are columns in which records with the same value of this one agree, as those of a person
+    would in birth and sex.
+    """
 
     name: str
     values: tuple[str, ...]
     records: int
     missing: int
+    alike: tuple[str, ...] = ()
+
+    @property
+    def present(self) -> int:
+        """The records that have a value."""
+        return self.records - self.missing
 
     @property
     def share(self) -> float:
         """The distinct values as a share of the records that have one."""
-        return len(self.values) / max(1, self.records - self.missing)
+        return len(self.values) / max(1, self.present)
 
-    @property
-    def words(self) -> frozenset[str]:
-        """The words of the name: `PatientID` and `patient_id` are both patient and id."""
-        parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", self.name)
-        return frozenset(part.lower() for part in parts) | {self.name.lower()}
+    @cached_property
+    def sound(self) -> Sound:
+        """What the name sounds like."""
+        return Sound(self.name)
 
 
 @dataclass(frozen=True)
@@ -77,6 +73,15 @@ class Guess:
 
 
 @dataclass(frozen=True)
+class Repeated:
+    """Columns that tell persons apart, of whom some have several records."""
+
+    columns: tuple[str, ...]
+    persons: int
+    records: int
+
+
+@dataclass(frozen=True)
 class Draft:
     """What the definition says besides its attributes, in the spelling of the file."""
 
@@ -84,6 +89,7 @@ class Draft:
     output: str
     k: int
     missing: tuple[str, ...]
+    person: Repeated | None = None
 
 
 def missing_tokens(counts: Mapping[str, Mapping[str | None, int]]) -> tuple[str, ...]:
@@ -127,17 +133,20 @@ def guess(profile: Profile, hierarchy: Hierarchy | None, judged: bool) -> Guess:
 
 def _role(profile: Profile, hierarchy: Hierarchy | None) -> tuple[Role, str, bool]:
     """The role, its reason, and whether the name of the column decided; the first rule wins."""
-    words, distinct = profile.words, len(profile.values)
+    sound, distinct = profile.sound, len(profile.values)
     if distinct == 0:
         return "drop", "It has no values.", False
-    if words & _CERTAIN_IDENTIFIERS or (words & _LIKELY_IDENTIFIERS and profile.share >= 0.1):
+    if _names_a_person(profile, isinstance(hierarchy, Intervals)):
         return "identifier", "The name sounds like something that names a person.", True
     if _is_prose(profile):
         return "drop", "Long texts may tell anything about a person.", False
-    if words & _SENSITIVE and distinct > 1:
+    if sound.sensitive and distinct > 1:
         return "sensitive", "The name sounds like something a person would not want known.", True
-    if words & _KNOWN_TO_OTHERS:
+    if sound.known:
         return "quasi-identifier", "The name sounds like something that others may know.", True
+    if profile.alike:
+        agree = f"Records with the same value agree in {_listed(profile.alike)}"
+        return "identifier", f"{agree}, so it seems to tell persons apart.", False
     if _is_measured(profile, hierarchy):
         return "keep", "Numbers that look measured; others will hardly know them.", False
     if profile.share >= 0.9 and profile.records >= 20 and not isinstance(hierarchy, Dates):
@@ -151,6 +160,23 @@ def _role(profile: Profile, hierarchy: Hierarchy | None) -> tuple[Role, str, boo
     if distinct <= FEW:
         return "quasi-identifier", "A category with few values, which others may know.", False
     return "quasi-identifier", "Many records share a value, and others may know it.", False
+
+
+def _names_a_person(profile: Profile, numeric: bool) -> bool:
+    """Whether the name says so, and the values are as many as the name lets one expect."""
+    sound, distinct = profile.sound, len(profile.values)
+    if sound.number_of_person or sound.contact or (sound.name_of_person and not numeric):
+        return True
+    if distinct >= MANY or profile.share >= 0.5:
+        if sound.number_of_case:
+            return True
+        if sound.number_alone and distinct**2 >= profile.present:
+            return True
+    return sound.maybe_person and profile.share >= 0.1
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def _is_prose(profile: Profile) -> bool:
@@ -215,6 +241,8 @@ def _lines(draft: Draft, guesses: Sequence[Guess]) -> Iterator[str]:
     yield ""
     yield "# Every released record shares its quasi-identifiers with at least k - 1 others."
     yield from yaml_lines("k", draft.k)
+    if draft.person is not None:
+        yield from _person_lines(draft.person)
     yield "# At most so many records may be left out: a share, or a whole number of records."
     yield "suppression: 5%"
     yield "# Empty values are missing; so are the texts listed here."
@@ -238,3 +266,16 @@ def _lines(draft: Draft, guesses: Sequence[Guess]) -> Iterator[str]:
         for line in textwrap.wrap(f"{counts} {found.reason}", WIDTH - 4):
             yield f"  # {line}"
         yield from yaml_lines(profile.name, attribute_mapping(found.attribute), "  ")
+
+
+def _person_lines(found: Repeated) -> Iterator[str]:
+    """The key `person`, and why it is there."""
+    reason = (
+        f"{found.records:,} records have {found.persons:,} different values of "
+        f"{_listed(found.columns)}, so some persons have several records. With this line k counts "
+        "persons; take it out if each record is of another person."
+    )
+    for line in textwrap.wrap(reason, WIDTH - 2):
+        yield f"# {line}"
+    columns = found.columns
+    yield from yaml_lines("person", columns[0] if len(columns) == 1 else list(columns))

@@ -1,0 +1,181 @@
+"""What the name of a column sounds like, by the words of several languages.
+
+English, German, French, Spanish, Italian, Portuguese, Dutch, Danish, Norwegian, Swedish, and a few
+words of Finnish, Polish and Czech. Words are in small letters without accents.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+_PLAIN = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L"})
+
+_PERSONAL_NUMBERS = frozenset(
+    "ssn svnr mrn nhs nhsno passport reisepass passeport pasaporte passaporto passaporte paspoort "
+    "sozialversicherungsnummer krankenversichertennummer versicherungsnummer steuernummer kvnr ahv "
+    "ahvnr curp nif cpf bsn burgerservicenummer cpr cprnr personnummer personnr fodselsnummer "
+    "fodselsnr hetu henkilotunnus pesel rodne codicefiscale securitesociale socialsecurity".split()
+)
+_CONTACTS = frozenset(
+    "email mail phone telephone telefon telefono telefone telefoon handy mobile movil celular "
+    "cellulare puhelin fax iban username login benutzername address adresse adress adres direccion "
+    "indirizzo endereco street strasse rue calle rua straat hausnummer anschrift".split()
+)
+_NAMES = frozenset(
+    "name names surname firstname lastname fullname forename nachname vorname familienname "
+    "geburtsname rufname patientenname nom noms prenom prenoms nombre nombres apellido apellidos "
+    "nome cognome sobrenome apelido naam voornaam achternaam navn fornavn etternavn efternavn namn "
+    "fornamn efternamn nimi etunimi sukunimi imie nazwisko jmeno prijmeni".split()
+)
+_PERSONS = frozenset(
+    "patient patiente patienten pat pt person persona personne pessoa persoon customer cust client "
+    "cliente kunde kunden klient klienten klant member mem mitglied subject subj usubj participant "
+    "proband probanden teilnehmer deelnemer insured versicherte versicherten verzekerde employee "
+    "emp mitarbeiter empleado employe dipendente student studente studenten schueler schuler eleve "
+    "alumno aluno respondent user donor resident citizen paciente paziente pasient potilas pacjent "
+    "beneficiary beneficiaire beneficiario assure asegurado assistito utente".split()
+)
+_CASES = frozenset(
+    "dossier case fall chart record medical file akte akten caso cartella historia clinica "
+    "clinical clinique prontuario expediente journal sag zaak account konto compte cuenta conto "
+    "conta card karte carte tarjeta policy police poliza polizza licence license".split()
+)
+_NUMBERS = frozenset(
+    "id ids uuid guid key number no nr num nummer numero numer nro identifier identifiant "
+    "identificador identificativo ident pid kennung kennzeichen schluessel schlussel pseudonym "
+    "clave chiave chave matricule matricola matricula dni nie".split()
+)
+_CODES = frozenset("code codigo codice kod kode cod n".split())
+"""Words that mean a number of a person only beside one for a person or a case."""
+_FILLERS = frozenset(
+    "of the full given first last middle family maiden famille legal de du des del della di da do "
+    "la le el der die das van den et y e und and mother father national unique social".split()
+)
+
+
+def _compounds(owners: frozenset[str]) -> frozenset[str]:
+    """Numbers of these in one word, such as Patientennummer, with what may join the parts."""
+    joints = ("", "e", "n", "en", "s", "er")
+    return frozenset(f"{o}{joint}{n}" for o in owners for joint in joints for n in _NUMBERS)
+
+
+_NUMBERS_OF_PERSONS = _compounds(_PERSONS)
+_NUMBERS_OF_CASES = _compounds(_CASES)
+
+_FAMILIES = {
+    "birth": "age birth birthday birthdate born dob yob alter geburt geburtsdatum geburtstag "
+    "geburtsjahr gebdat naissance edad nacimiento eta nascita idade nascimento leeftijd geboorte "
+    "geboortedatum geboortejaar alder fodt fodselsdato fodselsdag fodelsedatum fodelsear fodsel "
+    "syntymaaika ika wiek urodzenia",
+    "sex": "sex gender geschlecht sexe sexo sesso genere genero geslacht kjonn kon sukupuoli plec "
+    "pohlavi",
+    "place": "zip zipcode postcode postal plz postleitzahl postnummer postnr cap cep city town ort "
+    "wohnort stadt gemeinde landkreis bundesland ville commune departement ciudad municipio "
+    "localidad provincia citta comune cidade gemeente woonplaats stad kommune kommun county state "
+    "region province district country land pays pais paese residence",
+    "origin": "nationality native race ethnicity religion language nationalite nacionalidad "
+    "nazionalita nacionalidade nationalitet nationaliteit staatsangehorigkeit nationalitat "
+    "konfession sprache langue idioma lingua",
+}
+_ALSO_KNOWN = frozenset(
+    "marital married familienstand civil education degree school bildung schulabschluss occupation "
+    "job profession workclass employer beruf arbeitgeber profesion professione profissao beroep "
+    "yrke date year height weight children household".split()
+)
+_EVENTS = frozenset("admission admitted aufnahme discharge entlassung visit besuch visite".split())
+_SENSITIVE = frozenset(
+    "diagnosis diagnose diagnostic diagnostico diagnosi diagnos disease icd condition illness hiv "
+    "cancer krankheit krebs maladie enfermedad malattia doenca ziekte sykdom sygdom sjukdom income "
+    "salary wage wages debt credit einkommen gehalt lohn schulden salaire revenu salario sueldo "
+    "ingresos stipendio reddito renda inkomen lonn inkomst drug medication treatment therapy "
+    "medikament behandlung therapie crime conviction politics party orientation".split()
+)
+_FAMILY_OF = {word: family for family, words in _FAMILIES.items() for word in words.split()}
+
+
+@dataclass(frozen=True)
+class Sound:
+    """A column's name, asked for what it sounds like."""
+
+    name: str
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the name: `PatientID` and `patient_id` are both patient and id.
+
+        Neighbours in one word are among them, and so is the whole name: `e-mail` is an email.
+        """
+        pairs = (first + second for first, second in pairwise(self._split))
+        return self._parts | {"".join(self._split), *pairs}
+
+    @cached_property
+    def _split(self) -> tuple[str, ...]:
+        letters = unicodedata.normalize("NFKD", self.name.translate(_PLAIN))
+        plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+        parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", plain)
+        return tuple(part.lower() for part in parts)
+
+    @cached_property
+    def _parts(self) -> frozenset[str]:
+        """The words without fillers, unless there is nothing else."""
+        return frozenset(self._split) - _FILLERS or frozenset(self._split)
+
+    @property
+    def number_of_person(self) -> bool:
+        """A number that names a person: `ssn`, `patient_id`, `Patientennummer`."""
+        return bool(self.words & (_PERSONAL_NUMBERS | _NUMBERS_OF_PERSONS)) or self._number_of(
+            _PERSONS
+        )
+
+    @property
+    def number_of_case(self) -> bool:
+        """A number of a file, an account, a card or a case: `numero_dossier`, `Fallnummer`."""
+        return bool(self.words & _NUMBERS_OF_CASES) or self._number_of(_CASES)
+
+    @property
+    def number_alone(self) -> bool:
+        """A number, of what it does not say: `id`, `Nr`."""
+        return bool(self._parts) and self._parts <= _NUMBERS
+
+    @property
+    def maybe_person(self) -> bool:
+        """A number or a name, which may be a person's; but no place, time or disease."""
+        likely = _NUMBERS | _NAMES | {"patient", "person", "customer", "account", "license"}
+        other = self.family or self.sensitive or self.words & _ALSO_KNOWN
+        return bool(self.words & likely) and not other
+
+    @property
+    def contact(self) -> bool:
+        """How to reach or find a person: an address, an e-mail, a telephone number."""
+        return bool(self.words & _CONTACTS)
+
+    @property
+    def name_of_person(self) -> bool:
+        """A person's name, and no name of anything else."""
+        return bool(self._parts & _NAMES) and self._parts <= _NAMES | _PERSONS
+
+    @property
+    def sensitive(self) -> bool:
+        """What a person would not want known."""
+        return bool(self.words & _SENSITIVE)
+
+    @property
+    def family(self) -> str | None:
+        """Whether it tells of a person's birth, sex, place or origin, which seldom change."""
+        found = (_FAMILY_OF[word] for word in self._split if word in _FAMILY_OF)
+        return next(found, _FAMILY_OF.get("".join(self._split)))
+
+    @property
+    def known(self) -> bool:
+        """What others may know."""
+        return self.family is not None or bool(self.words & (_ALSO_KNOWN | _EVENTS))
+
+    def _number_of(self, owners: frozenset[str]) -> bool:
+        """Whether several words say that it is a number of one of these, and nothing else."""
+        numbers = _NUMBERS | _CODES
+        both = self._parts & owners and self._parts & numbers
+        return bool(both) and self._parts <= numbers | _PERSONS | _CASES
