@@ -7,17 +7,14 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from shoal.definition.read import from_mapping
-from shoal.engines.frame import as_arrow, is_spark, like, open_frame
+from shoal.engines.frame import is_spark, open_frame
 from shoal.engines.spark import open_frame as open_spark_frame
-from shoal.engines.staged import StagedTable
 from shoal.errors import BadDefinition, Mistake, quoted
 from shoal.events import Working
 from shoal.pipeline import Observer, ignore, release
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from shoal.engines.base import Resources, Source, Staged
+    from shoal.engines.base import Resources, Source
     from shoal.values import Result
 
 Frame = TypeVar("Frame")
@@ -97,7 +94,6 @@ def anonymize(
         BadData: for something that is no frame, has no records, or names a column twice.
         Infeasible: when no transformation meets the demand.
     """
-    table = None if is_spark(frame) else as_arrow(frame)
     names = [quasi_identifiers] if isinstance(quasi_identifiers, str) else quasi_identifiers
     attributes: dict[str, Any] = {str(name): "identifier" for name in identifiers}
     keys = {key.replace("_", " "): value for key, value in options.items()}
@@ -111,28 +107,17 @@ def anonymize(
         mapping["others"] = others
     definition = from_mapping({"source": "frame", **mapping}, file=CALL)
     resources = definition.engine.resources(lambda share: observe(Working(share)))
-    with closing(_opened(frame, table, resources)) as source:
+    with closing(_opened(frame, resources)) as source:
         if others is None:
             _refuse_without_role([column.name for column in source.columns()], attributes)
         staged, result = release(definition, source, None, observe, file=CALL)
-    released = _released(staged, frame, result)
+    released = staged.frame()  # type: ignore[attr-defined]  # staged in memory, as a frame
     return (released, result) if with_result else released
 
 
-def _opened(frame: Any, table: pa.Table | None, resources: Resources) -> Source:
-    """The frame where it is: in Spark, or in memory as the table."""
-    if table is None:
-        return open_spark_frame(frame)
-    return open_frame(table, resources=resources)
-
-
-def _released(staged: Staged, frame: Any, result: Result) -> Any:
-    """The release as the kind of frame given."""
-    if not isinstance(staged, StagedTable):
-        return staged.frame()  # type: ignore[attr-defined]
-    released = staged.table()
-    unchanged = [name for name in released.column_names if not result.levels.get(name)]
-    return like(released, frame, unchanged)
+def _opened(frame: Any, resources: Resources) -> Source:
+    """The frame where it is: in Spark, or in memory."""
+    return open_spark_frame(frame) if is_spark(frame) else open_frame(frame, resources=resources)
 
 
 def _quasi_identifier(given: Any) -> dict[str, Any]:

@@ -11,7 +11,13 @@ from shoal.collapse.read import collapse
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.read import from_mapping, read
-from shoal.engines.opening import check_records, check_target, open_source, records_by_source
+from shoal.engines.opening import (
+    check_columns,
+    check_records,
+    check_target,
+    open_source,
+    records_by_source,
+)
 from shoal.errors import BadDefinition, BadOutput, Mistake, Refused
 from shoal.events import Event, Phase, Progress, Proved, Released, Working
 from shoal.proof.format import Climb, subject_of
@@ -101,6 +107,7 @@ def release(
     observe(Phase("read", source.name))
     columns = tuple(column.name for column in source.columns())
     definition = against_columns(definition, columns, source.name, file)
+    check_columns(source, target, definition.names("quasi-identifier", "sensitive", "keep"))
     collapsed = collapse(definition, source)
     filled, table = collapsed.definition, collapsed.table
     watch.lap("read")

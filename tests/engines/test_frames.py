@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.engines.base import Generalization, Recoding
-from shoal.engines.frame import like, open_frame
+from shoal.engines.frame import open_frame
 from shoal.engines.staged import StagedTable
 from shoal.errors import BadData
 
@@ -56,7 +56,7 @@ def test_a_release_is_of_the_kind_given(make: Any) -> None:
     assert isinstance(staged, StagedTable)
     with staged.source() as again:
         assert again.count_by(["age", "sex"]).num_rows == 1
-    released = like(staged.table(), frame)
+    released = staged.frame()
     assert type(released) is type(frame)
     expected = make({"sex": ["f", "f"], "age": ["[30s]", "[30s]"]})
     assert released.equals(expected)
@@ -70,14 +70,14 @@ def test_categories_do_not_carry_suppressed_values_along() -> None:
         recoding = Recoding(("city",), {"city": Generalization((), ())}, classes, ())
         staged = source.recode_into(recoding)
     assert isinstance(staged, StagedTable)
-    assert staged.table().schema.types == [pa.string()]
-    assert staged.table().to_pydict() == {"city": ["rome", "rome"]}
+    assert list(staged.frame()["city"].cat.categories) == ["rome"]
+    assert staged.frame().to_dict("list") == {"city": ["rome", "rome"]}
 
 
 def test_a_discarded_table_forgets_its_records() -> None:
     with StagedTable(pa.table(DATA)) as staged:
         assert staged.publish() == "memory"
-    assert staged.table().num_rows == 0
+    assert len(staged.frame()) == 0
 
 
 def test_a_column_twice_in_a_pandas_frame_is_refused() -> None:

@@ -88,8 +88,8 @@ def test_the_engine_recodes_as_plain_python_does(
     with open_frame(frame(rows)) as source:
         staged = source.recode_into(recoding)
     assert isinstance(staged, StagedTable)
-    assert staged.table().column_names == list(recoding.columns)
-    assert [tuple(row.values()) for row in staged.table().to_pylist()] == oracle(rows, recoding)
+    assert staged.frame().column_names == list(recoding.columns)
+    assert [tuple(row.values()) for row in staged.frame().to_pylist()] == oracle(rows, recoding)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -84,7 +84,7 @@ def rows(table: pa.Table) -> list[str]:
 def released(source: Source, recoding: Recoding) -> pa.Table:
     staged = source.recode_into(recoding, None)
     assert isinstance(staged, StagedTable)
-    return staged.table()
+    return staged.frame()
 
 
 @pytest.mark.parametrize("missing", [(), MISSING], ids=["nothing-missing", "texts-missing"])

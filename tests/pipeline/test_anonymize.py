@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.engines.staged import StagedTable
 
 DATA: dict[str, list[Any]] = {
     "age": [34, 35, 36, 61, 62, 63, 34, 35],
@@ -71,6 +72,28 @@ def test_kept_columns_of_pandas_keep_their_types_and_values() -> None:
         assert released[name].dtype == frame[name].dtype, name
     back = released.sort_values("small")[same].reset_index(drop=True)
     pd.testing.assert_frame_equal(back, frame[same].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("kind", ["bool", "int64", "uint8", "Sparse[int64]", "Sparse[bool]"])
+def test_a_blank_is_no_value_of_a_type_without_missing_ones(kind: str) -> None:
+    frame = pd.DataFrame({"yes": pd.Series([1] * 5 + [0], dtype=kind)})
+    released = shoal.anonymize(frame, {"yes": {"limit": 0}}, k=3, suppression=1, suppressed="mark")
+    assert released["yes"].isna().sum() == 1
+    assert set(released["yes"].dropna()) == {1}
+
+
+def test_what_is_returned_is_what_was_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[Any] = []
+    source = StagedTable.source
+
+    def spy(staged: StagedTable) -> Any:
+        counted.append(staged.frame())
+        return source(staged)
+
+    monkeypatch.setattr(StagedTable, "source", spy)
+    for make in (pd.DataFrame, pl.DataFrame, pa.table):
+        released = shoal.anonymize(make(DATA), HIERARCHIES, k=3, others="keep")
+        assert counted.pop() is released
 
 
 def test_a_categorical_keeps_its_order_and_forgets_categories_nobody_has() -> None:

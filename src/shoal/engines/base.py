@@ -3,6 +3,11 @@
 An engine never hands out records, only distinct combinations with their counts. Values travel as
 text: what a column's value looks like when cast to text is what is compared, generalized and
 released. A missing value travels as null.
+
+A source is opened to be released, or, `stored`, to be verified. To be released, two values with one
+text are one value: they are counted together and written alike. To be verified, nothing is taken
+for equal or for missing that is not stored alike: NaN and empty text are values, and where one
+column mixes kinds of values (in JSON 1 and "1") their texts differ.
 """
 
 from __future__ import annotations
@@ -20,6 +25,10 @@ if TYPE_CHECKING:
 
 COUNT = "#records"
 """The name of the counts in a table of `count_by`, where no data column has it already."""
+
+
+LONGEST_DECIMAL = 38
+"""Digits of the longest decimals that DuckDB has; it reads longer ones as doubles."""
 
 
 NATIVE = ("csv", "parquet", "json")
@@ -149,10 +158,17 @@ def without_password(url: str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a source: its name and whether the engine stores it as text."""
+    """A column of a source: its name and whether the engine stores it as text.
+
+    `arrow` is the Arrow type in which its values are released when they are unchanged, of a nested
+    type the outermost kind alone; None where the engine cannot tell. A `fault` says why its values
+    cannot be released as they are; it is empty where they can.
+    """
 
     name: str
     is_text: bool
+    arrow: pa.DataType | None = None
+    fault: str = ""
 
 
 @dataclass(frozen=True)
@@ -187,6 +203,11 @@ class Recoding:
     missing: tuple[str, ...] = ()
     mark: bool = False
     complete: bool = False
+
+    def is_unchanged(self, name: str) -> bool:
+        """Whether a column is released in its own type: not generalized, or to level 0."""
+        given = self.generalized.get(name)
+        return given is None or (not given.values and given.missing is None)
 
     def told_by_class(self) -> list[str]:
         """The released keys that are the same in all records of a class, and blank in the others.

@@ -32,6 +32,12 @@ LONG = 1.0
 CHANGED = "shoal: a value that was not counted"
 """What a recoding query says through DuckDB's error() when it meets a value nobody counted."""
 
+INEXACT = "shoal: an integer that is no double"
+"""What a query says when files with integers and files with doubles cannot be one column."""
+
+INFINITE = "shoal: a number that JSON cannot hold"
+"""What a query that writes JSON says when it meets an infinite number."""
+
 
 def identifier(name: str) -> str:
     """A name as SQL writes it, whatever characters it has."""
@@ -185,6 +191,19 @@ def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:
             f"{name} has values now that it did not have when it was counted",
             code="source-changed",
             hint="the source changed while it was read; run again when nobody writes to it",
+        )
+    if INEXACT in message:
+        return BadData(
+            f"a column of {name} has doubles in one file and in another integers so long that"
+            " doubles would lose digits",
+            code="mixed-types",
+            hint="store the column in one type, in all files",
+        )
+    if INFINITE in message:
+        return BadOutput(
+            f"{name} has infinite numbers, which JSON cannot hold",
+            code="infinite-number",
+            hint="write CSV or Parquet, or drop the column",
         )
     spilling = "max_temp_directory_size" in message or "duckdb_temp" in message
     if spilling and isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import glob
 import re
 import shutil
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,10 @@ import pyarrow.parquet as pq
 
 from shoal import plugins
 from shoal.engines import csv_rows, json_shape
-from shoal.engines.base import Resources, without_password
+from shoal.engines.base import LONGEST_DECIMAL, Resources, without_password
 from shoal.engines.csv_dialect import Dialect, sniff
 from shoal.engines.duck import Session, explained, literal
+from shoal.engines.merging import merging
 from shoal.engines.partitions import fixed_folder, parquet_below, partitions_of
 from shoal.engines.readers import format_by_ending, readable, spool
 from shoal.engines.relation import Relation, check_names
@@ -45,12 +46,18 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class Part:
-    """One file: SQL that reads it, the names of its columns, and its dialect if it is CSV."""
+    """One file: SQL that reads it, the names of its columns, and its dialect if it is CSV.
+
+    `is_text` says that all its columns are text, `faults` by name which of them DuckDB cannot read
+    as they are.
+    """
 
     path: Path
     reads: str
     names: tuple[str, ...]
     dialect: Dialect | None = None
+    is_text: bool = False
+    faults: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,17 +74,19 @@ def open_files(
     *,
     name: str | None = None,
     resources: Resources = Resources(),  # noqa: B008 frozen
+    stored: bool = False,
 ) -> TableSource:
     """Open the files of a path or glob as one table.
 
     `expect` are column names the caller hopes for; they help to tell a header from a record. The
-    table is called `name` in messages, by its path if none is given.
+    table is called `name` in messages, by its path if none is given. With `stored` what is in the
+    files is told apart as it is there, to be verified (see base.py).
     """
     paths = matching(options.path)
     session = Session(resources)
     try:
-        parts = _parts(session, paths, options, expect)
-        relation = _union(session, name or options.path, parts)
+        parts = _parts(session, paths, options, expect, stored=stored)
+        relation = _union(session, name or options.path, parts, stored=stored)
         if not {"FLOAT", "DOUBLE"}.isdisjoint(relation.types):
             session.distrust_statistics()
     except duckdb.Error as error:
@@ -172,7 +181,12 @@ def _format(path: Path, stated: str | None) -> tuple[str, str]:
 
 
 def _parts(
-    session: Session, paths: Sequence[Path], options: FileOptions, expect: Collection[str]
+    session: Session,
+    paths: Sequence[Path],
+    options: FileOptions,
+    expect: Collection[str],
+    *,
+    stored: bool,
 ) -> list[Part]:
     """Each file as a part of the table; Parquet files that are alike are one."""
     parts: list[Part] = []
@@ -183,19 +197,25 @@ def _parts(
             told = tuple(partitions_of(path, root).items())
             alike.setdefault(Alike(_schema(path), told), []).append(path)
         else:
-            parts.append(_part(session, path, options, expect, number))
+            parts.append(_part(session, path, options, expect, number, stored=stored))
     return parts + [_parquet(kind, files) for kind, files in alike.items()]
 
 
 def _part(
-    session: Session, path: Path, options: FileOptions, expect: Collection[str], number: int
+    session: Session,
+    path: Path,
+    options: FileOptions,
+    expect: Collection[str],
+    number: int,
+    *,
+    stored: bool,
 ) -> Part:
     kind, packing = _format(path, options.format)
     try:
         if kind == "csv":
             part = _csv(session, path, packing, sniff(path, options, expect), number)
         elif kind == "json":
-            part = _json(session, path, packing)
+            part = _json(session, path, packing, stored=stored)
         else:
             part = _foreign(session, kind, path, packing, options, number)
     except OSError as error:
@@ -233,7 +253,8 @@ def _csv(session: Session, path: Path, packing: str, dialect: Dialect, number: i
         "null_padding": "false",
         "ignore_errors": "false",
     }
-    return Part(path, f"read_csv({_path(reads)}, {_arguments(options)})", dialect.names, dialect)
+    scan = f"read_csv({_path(reads)}, {_arguments(options)})"
+    return Part(path, scan, dialect.names, dialect, is_text=True)
 
 
 def _schema(path: Path) -> pa.Schema:
@@ -258,13 +279,23 @@ def _parquet(alike: Alike, paths: Sequence[Path]) -> Part:
     constants = "".join(f", CAST({value} AS VARCHAR)" for value in values)
     files = ", ".join(_path(path) for path in paths)
     scan = f"(SELECT *{constants} FROM read_parquet([{files}], hive_partitioning=false))"
-    return Part(paths[0], scan, (*alike.schema.names, *told))
+    faults = {field.name: what for field in alike.schema if (what := _fault(field.type))}
+    return Part(paths[0], scan, (*alike.schema.names, *told), faults=faults)
 
 
-def _json(session: Session, path: Path, packing: str) -> Part:
+def _fault(kind: pa.DataType) -> str:
+    """Why DuckDB cannot read values of a type in a Parquet file as they are; empty if it can."""
+    if pa.types.is_decimal(kind) and kind.precision > LONGEST_DECIMAL:
+        return f"its decimals have up to {kind.precision} digits, and {LONGEST_DECIMAL} can be read"
+    inner = (kind.field(i).type for i in range(kind.num_fields))
+    return next(filter(None, map(_fault, inner)), "")
+
+
+def _json(session: Session, path: Path, packing: str, *, stored: bool) -> Part:
     objects = f"read_json_objects({_path(path)}, format='auto', compression={literal(packing)})"
-    shape = json_shape.of(session, objects, str(path))
-    return Part(path, f"({json_shape.query(objects, shape)})", tuple(shape))
+    columns_of = json_shape.stored_columns_of if stored else json_shape.columns_of
+    columns = columns_of(session, objects, str(path))
+    return Part(path, f"({json_shape.query(objects, columns)})", tuple(columns))
 
 
 def _foreign(
@@ -278,7 +309,7 @@ def _foreign(
             shutil.copyfileobj(packed, file)
     into = session.folder / f"read-{number}.parquet"
     names = spool(kind, reads, options.options, into)
-    return Part(path, f"read_parquet({_path(into)})", names)
+    return Part(path, f"read_parquet({_path(into)})", names, is_text=True)
 
 
 def _path(path: Path) -> str:
@@ -290,18 +321,35 @@ def _arguments(options: dict[str, str]) -> str:
     return ", ".join(f"{key}={value}" for key, value in options.items())
 
 
-def _union(session: Session, name: str, parts: Sequence[Part]) -> Relation:
+def _union(session: Session, name: str, parts: Sequence[Part], *, stored: bool) -> Relation:
     """All parts as one relation, each with its columns in the order of the first."""
     names = parts[0].names
-    queries = []
-    for part in parts:
+    for part in parts[1:]:
         if set(part.names) != set(names):
             raise _different(parts[0], part)
+    kinds = [_kinds(session, part, names) for part in parts]
+    merged = [merging(each, stored=stored) for each in zip(*kinds, strict=True)]
+    queries = []
+    for number, part in enumerate(parts):
         places = ", ".join(f"p{i}" for i in range(len(names)))
-        order = ", ".join(f"p{part.names.index(column)} AS c{i}" for i, column in enumerate(names))
-        queries.append(f"SELECT {order} FROM {part.reads} AS part({places})")
-    query = " UNION ALL ".join(queries)
-    return Relation(name, query, names, session.types(query))
+        where = {column: i for i, column in enumerate(part.names)}
+        selected = ", ".join(
+            f"{merged[i].value(f'p{where[column]}', kinds[number][i])} AS c{i}"
+            for i, column in enumerate(names)
+        )
+        queries.append(f"SELECT {selected} FROM {part.reads} AS part({places})")
+    types = tuple(each.type for each in merged)
+    faults = {name: fault for part in parts for name, fault in part.faults.items()}
+    return Relation(name, " UNION ALL ".join(queries), names, types, stored, faults)
+
+
+def _kinds(session: Session, part: Part, names: Sequence[str]) -> tuple[str, ...]:
+    """DuckDB's types of a part, in the order of these names."""
+    if part.is_text:
+        return ("VARCHAR",) * len(names)
+    types = session.types(f"SELECT * FROM {part.reads}")
+    found = dict(zip(part.names, types, strict=True))
+    return tuple(found[name] for name in names)
 
 
 def _different(first: Part, other: Part) -> BadData:

@@ -1,7 +1,8 @@
 """The columns of a JSON file: the keys of its objects, with a type that fits every value.
 
 DuckDB's own reader takes text that looks like a date for a date, and forgets keys that its sample
-did not have. Here every object is looked at, and text stays text.
+did not have. Here every object is looked at, and text stays text. Values are fetched by JSON
+pointers, which can name any key; DuckDB's JSON paths cannot (tabs, line ends, `*`).
 """
 
 from __future__ import annotations
@@ -13,12 +14,65 @@ from shoal.engines.duck import Session, literal
 from shoal.errors import BadData
 
 _TYPES = {"BOOLEAN": "BOOLEAN", "BIGINT": "BIGINT", "UBIGINT": "UBIGINT", "DOUBLE": "DOUBLE"}
+_WHOLE = r"'-?[0-9]{16,}'"
+"""Whole numbers that a double may not hold: doubles lose digits from the 16th on."""
 
 
-def of(session: Session, objects: str, source: str) -> Mapping[str, str]:
-    """Each key with a DuckDB type: numbers and booleans keep theirs, all else is text."""
-    query = f"SELECT json_group_structure(json) AS shape, count(*) AS n FROM {objects}"
-    row = session.table(query).to_pylist()[0]
+def columns_of(session: Session, objects: str, source: str) -> Mapping[str, str]:
+    """Each key with SQL for its value: numbers and booleans keep their type, all else is text.
+
+    So 1 and "1" in one column are both the text 1.
+    """
+    shape = _shape(session, objects, source)
+    types = {key: _type(kind) for key, kind in shape.items()}
+    long = _with_long_integers(session, objects, [k for k in types if types[k] == "DOUBLE"])
+    return {
+        key: _text(key) if key in long or kind == "VARCHAR" else f"CAST({_text(key)} AS {kind})"
+        for key, kind in types.items()
+    }
+
+
+def stored_columns_of(session: Session, objects: str, source: str) -> Mapping[str, str]:
+    """Each key with SQL for its value that tells apart whatever JSON does.
+
+    A column whose values are all strings, or all numbers of one kind, has the texts it has for
+    `columns_of`. Any other has the JSON itself as text, with the quotes of strings; and where some
+    objects lack the key and some have null there, that is told apart too.
+    """
+    keys = list(_shape(session, objects, source))
+    asked = ", ".join(
+        f"list(DISTINCT {_kind(key)}) AS k{i}, count(*) - count({_kind(key)}) AS n{i},"
+        f" bool_and(regexp_full_match({_text(key)}, '-?[0-9]+')) AS w{i}"
+        for i, key in enumerate(keys)
+    )
+    found = session.table(f"SELECT {asked} FROM {objects}").to_pylist()[0] if keys else {}
+    return {
+        key: _stored(key, set(found[f"k{i}"] or ()), found[f"n{i}"], found[f"w{i}"])
+        for i, key in enumerate(keys)
+    }
+
+
+def _stored(key: str, kinds: set[str], absent: int, whole: bool | None) -> str:
+    """SQL for the values of a key whose JSON types are these."""
+    present = kinds - {"NULL"}
+    if absent and "NULL" in kinds:
+        return f"coalesce(CAST({_value(key)} AS VARCHAR), 'no key')"
+    if present <= {"VARCHAR"} or present == {"BOOLEAN"}:
+        return _text(key)
+    if whole and present <= {"BIGINT", "UBIGINT", "DOUBLE"}:
+        return _text(key)
+    if present == {"DOUBLE"}:
+        return f"CAST({_text(key)} AS DOUBLE)"
+    return f"CASE WHEN {_kind(key)} <> 'NULL' THEN CAST({_value(key)} AS VARCHAR) END"
+
+
+def _shape(session: Session, objects: str, source: str) -> Mapping[str, object]:
+    """The keys of all objects; an error for what is no table of objects."""
+    keys = "json_keys(json)"
+    row = session.table(
+        "SELECT json_group_structure(json) AS shape, count(*) AS n,"
+        f" bool_or(len({keys}) <> len(list_distinct({keys}))) AS twice FROM {objects}"
+    ).to_pylist()[0]
     shape = json.loads(row["shape"]) if row["shape"] else None
     if row["n"] == 0:
         raise BadData(
@@ -30,9 +84,13 @@ def of(session: Session, objects: str, source: str) -> Mapping[str, str]:
             code="not-records",
             hint='each record must be an object such as {"age": 34, "zip": "10115"}',
         )
-    types = {key: _type(kind) for key, kind in shape.items()}
-    long = _with_long_integers(session, objects, [k for k in types if types[k] == "DOUBLE"])
-    return {key: "VARCHAR" if key in long else kind for key, kind in types.items()}
+    if row["twice"]:
+        raise BadData(
+            f"{source} has an object with two values under one key",
+            code="repeated-column",
+            hint="give each value a key of its own",
+        )
+    return shape
 
 
 def _type(kind: object) -> str:
@@ -40,29 +98,33 @@ def _type(kind: object) -> str:
 
 
 def _with_long_integers(session: Session, objects: str, keys: Sequence[str]) -> set[str]:
-    """The keys of numbers that have an integer too long for 64 bits: as text it keeps its digits.
-
-    DuckDB calls such a column one of doubles, and doubles lose digits from the 16th on.
-    """
+    """The keys of numbers that have a long integer, which as text keeps its digits."""
     if not keys:
         return set()
     found = ", ".join(
-        f"bool_or(regexp_full_match({_text(key)}, '-?[0-9]{{19,}}')) AS b{i}"
-        for i, key in enumerate(keys)
+        f"bool_or(regexp_full_match({_text(key)}, {_WHOLE})) AS b{i}" for i, key in enumerate(keys)
     )
     row = session.table(f"SELECT {found} FROM {objects}").to_pylist()[0]
     return {key for i, key in enumerate(keys) if row[f"b{i}"]}
 
 
+def _pointer(key: str) -> str:
+    """RFC 6901: a slash, then the key with its own slashes and tildes escaped."""
+    return literal("/" + key.replace("~", "~0").replace("/", "~1"))
+
+
 def _text(key: str) -> str:
-    path = literal("$." + json.dumps(key, ensure_ascii=False))
-    return f"json_extract_string(json, {path})"
+    return f"json_extract_string(json, {_pointer(key)})"
 
 
-def query(objects: str, shape: Mapping[str, str]) -> str:
-    """The objects as a table, one column per key in the order of the shape."""
-    columns = []
-    for key, kind in shape.items():
-        text = _text(key)
-        columns.append(text if kind == "VARCHAR" else f"CAST({text} AS {kind})")
-    return f"SELECT {', '.join(columns)} FROM {objects}"
+def _value(key: str) -> str:
+    return f"json_extract(json, {_pointer(key)})"
+
+
+def _kind(key: str) -> str:
+    return f"json_type(json, {_pointer(key)})"
+
+
+def query(objects: str, columns: Mapping[str, str]) -> str:
+    """The objects as a table, one column per key."""
+    return f"SELECT {', '.join(columns.values())} FROM {objects}"

@@ -14,6 +14,7 @@ from shoal.engines.base import (
     FileOptions,
     FileTarget,
     Resources,
+    SparkTarget,
     UnitedOptions,
 )
 
@@ -59,6 +60,19 @@ def records_by_source(source: Source, records: int) -> dict[str, int]:
     return (
         source.records_by_member() if isinstance(source, UnitedSource) else {source.name: records}
     )
+
+
+def check_columns(source: Source, target: Target | None, released: Collection[str]) -> None:
+    """Refuse, before the search, columns whose values could not be released as they are."""
+    from shoal.engines.relation import not_releasable
+
+    for column in source.columns():
+        if column.fault and column.name in released:
+            raise not_releasable(column.name, source.name, column.fault)
+    if isinstance(target, SparkTarget):
+        from shoal.engines.spark import check_columns
+
+        check_columns(target, source, released)
 
 
 def check_records(target: Target, records: int) -> None:

@@ -107,9 +107,8 @@ def _told_by_class(relation: Relation, recoding: Recoding) -> list[str]:
     """What is told by the class of a record and released as text, which needs no other order."""
     found = []
     for name in recoding.told_by_class():
-        generalization = recoding.generalized[name]
-        is_label = bool(generalization.values) or generalization.missing is not None
-        if is_label or relation.types[relation.position(name)] == "VARCHAR":
+        is_text = relation.types[relation.position(name)] == "VARCHAR"
+        if is_text or not recoding.is_unchanged(name):
             found.append(name)
     return found
 
@@ -210,8 +209,7 @@ def _released(name: str, by_class: Collection[str], recoding: Recoding) -> str:
     if name in by_class:
         return f"l{list(recoding.generalized).index(name)}"
     value = f"v{recoding.columns.index(name)}"
-    generalization = recoding.generalized.get(name)
-    if generalization is not None and (generalization.values or generalization.missing is not None):
+    if not recoding.is_unchanged(name):
         value = f"g{list(recoding.generalized).index(name)}"
     if recoding.mark and name in recoding.blanked:
         return f"CASE WHEN place IS NOT NULL THEN {value} END"

@@ -7,9 +7,13 @@ and `a`, and any name works.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import pyarrow as pa
 
 from shoal.engines.base import Column
 from shoal.engines.duck import literal
@@ -42,17 +46,24 @@ def check_names(names: Sequence[str], source: str) -> None:
 
 @dataclass(frozen=True)
 class Relation:
-    """A query whose columns are c0, c1, ..., with the real name and DuckDB's type of each."""
+    """A query whose columns are c0, c1, ..., with the real name and DuckDB's type of each.
+
+    The text of a value is DuckDB's, which within one type differs for different values: numbers
+    have all their digits, times their fractions, bytes are escaped. Empty text and NaN are missing,
+    unless what is `stored` is asked for. `faults` say by name why a column cannot be read.
+    """
 
     name: str
     query: str
     names: tuple[str, ...]
     types: tuple[str, ...]
+    stored: bool = False
+    faults: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def columns(self) -> tuple[Column, ...]:
         """The columns in order."""
         return tuple(
-            Column(name, kind == "VARCHAR")
+            Column(name, kind == "VARCHAR", arrow_type(kind), self.faults.get(name, ""))
             for name, kind in zip(self.names, self.types, strict=True)
         )
 
@@ -67,8 +78,10 @@ class Relation:
         return self.names.index(name)
 
     def value(self, position: int) -> str:
-        """SQL for a column's value in its own type; empty text and NaN are null."""
+        """SQL for a value in its own type; unless `stored`, empty text and NaN are null."""
         column = f"c{position}"
+        if self.stored:
+            return column
         if self.types[position] == "VARCHAR":
             return f"nullif({column}, '')"
         if self.types[position] in ("FLOAT", "DOUBLE"):
@@ -76,8 +89,18 @@ class Relation:
         return column
 
     def text(self, position: int) -> str:
-        """SQL for a column's value as text."""
-        if self.types[position] == "VARCHAR":
+        """SQL for a column's value as text; an error for values that have none to compare."""
+        name, kind = self.names[position], self.types[position]
+        if name in self.faults:
+            raise not_releasable(name, self.name, self.faults[name])
+        if is_nested(kind):
+            raise BadData(
+                f"column {name!r} of {self.name} has lists or records for values, which cannot be"
+                " compared as text",
+                code="unsupported-type",
+                hint="keep or drop the column, or make it text first",
+            )
+        if kind == "VARCHAR":
             return self.value(position)
         return f"CAST({self.value(position)} AS VARCHAR)"
 
@@ -97,3 +120,61 @@ class Relation:
 
 def _unless(condition: str, value: str) -> str:
     return value if condition == "false" else f"CASE WHEN {condition} THEN NULL ELSE {value} END"
+
+
+def not_releasable(name: str, source: str, fault: str) -> BadData:
+    """A column whose values cannot be read as they are."""
+    return BadData(
+        f"column {name!r} of {source} cannot be released: {fault}",
+        code="unsupported-type",
+        hint="drop the column, or make it text or another simple type first",
+    )
+
+
+def is_nested(kind: str) -> bool:
+    """Whether the values of a type of DuckDB are made of others."""
+    return kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION", "VARIANT"))
+
+
+def arrow_type(kind: str) -> pa.DataType:
+    """The Arrow type in which DuckDB hands out a type, of a nested one the outermost kind."""
+    if decimal := re.fullmatch(r"DECIMAL\((\d+),\s*(\d+)\)", kind):
+        return pa.decimal128(int(decimal[1]), int(decimal[2]))
+    if is_nested(kind):
+        return pa.list_(pa.null()) if kind.endswith("]") else pa.struct([])
+    return _ARROW.get(kind, pa.string())
+
+
+SPELLED = ("INTERVAL", "TIME WITH TIME ZONE", "JSON")
+"""Types that are read as text, since no two outputs hold them alike.
+
+Parquet rounds intervals to milliseconds, Arrow has no zone in a time of day, and formats differ in
+what they make of JSON.
+"""
+
+_ARROW: Mapping[str, pa.DataType] = MappingProxyType(
+    {
+        "BOOLEAN": pa.bool_(),
+        "TINYINT": pa.int8(),
+        "SMALLINT": pa.int16(),
+        "INTEGER": pa.int32(),
+        "BIGINT": pa.int64(),
+        "UTINYINT": pa.uint8(),
+        "USMALLINT": pa.uint16(),
+        "UINTEGER": pa.uint32(),
+        "UBIGINT": pa.uint64(),
+        "FLOAT": pa.float32(),
+        "DOUBLE": pa.float64(),
+        "BLOB": pa.binary(),
+        "DATE": pa.date32(),
+        "TIME": pa.time64("us"),
+        "TIME_NS": pa.time64("ns"),
+        "TIMESTAMP_S": pa.timestamp("s"),
+        "TIMESTAMP_MS": pa.timestamp("ms"),
+        "TIMESTAMP": pa.timestamp("us"),
+        "TIMESTAMP_NS": pa.timestamp("ns"),
+        "TIMESTAMP WITH TIME ZONE": pa.timestamp("us", "UTC"),
+        "TIMESTAMPTZ_NS": pa.timestamp("ns", "UTC"),
+        '"NULL"': pa.null(),
+    }
+)

@@ -9,7 +9,7 @@ import stat
 import tempfile
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from shoal.engines.base import FileOptions, FileTarget, Resources
 from shoal.engines.leftovers import HIDDEN, owned, sweep
@@ -18,8 +18,6 @@ from shoal.engines.writing import check_names_for, layout_of, write
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from shoal.engines.duck import Session
     from shoal.engines.table import TableSource
 
@@ -94,7 +92,8 @@ class StagedFile:
             header=True if is_csv else None,
             options=self._layout.options,
         )
-        return open_files(options, name=str(self._target.path), resources=self._resources)
+        name = str(self._target.path)
+        return open_files(options, name=name, resources=self._resources, stored=True)
 
     def publish(self) -> str:
         """Flush it to the disk, give it the usual permissions, and rename it into place."""
@@ -132,29 +131,32 @@ class StagedFile:
 
 
 class StagedTable:
-    """A recoded table in memory."""
+    """A release in memory: an Arrow table, or the kind of frame that the caller gave.
 
-    def __init__(self, table: pa.Table, resources: Resources = Resources()) -> None:  # noqa: B008
-        self._table = table
+    What is counted is the very object that the caller gets in the end.
+    """
+
+    def __init__(self, frame: Any, resources: Resources = Resources()) -> None:  # noqa: B008
+        self._frame = frame
         self._resources = resources
 
-    def table(self) -> pa.Table:
-        """The recoded table."""
-        return self._table
+    def frame(self) -> Any:
+        """The release."""
+        return self._frame
 
     def source(self) -> TableSource:
-        """The table, to be counted afresh."""
+        """The release, to be counted afresh."""
         from shoal.engines.frame import open_frame
 
-        return open_frame(self._table, resources=self._resources)
+        return open_frame(self._frame, resources=self._resources, stored=True)
 
     def publish(self) -> str:
-        """Nothing to put in place: the caller takes `table()`."""
+        """Nothing to put in place: the caller takes `frame()`."""
         return "memory"
 
     def discard(self) -> None:
         """Forget the records."""
-        self._table = self._table.slice(0, 0)
+        self._frame = self._frame[:0]
 
     def __enter__(self) -> Self:
         return self

@@ -73,7 +73,8 @@ class StagedFolder:
         from shoal.engines.files import open_files
 
         options = FileOptions(path=str(self.path), format="parquet")
-        return open_files(options, name=str(self._target.path), resources=self._resources)
+        name = str(self._target.path)
+        return open_files(options, name=name, resources=self._resources, stored=True)
 
     def publish(self) -> str:
         """Flush it to the disk, open it to those who may look, and put it into place."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import duckdb
 
 from shoal.engines.duck import Session, explained
 from shoal.engines.recoding import in_order
+from shoal.engines.relation import SPELLED
 from shoal.engines.staged_folder import write_staged
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def stage_file(target: FileTarget, rows: pa.RecordBatchReader, resources: Resour
     session = Session(resources, in_order=True)
     try:
         session.register("shoal_stream", type(rows).from_batches(schema, renamed()))
-        query = f"SELECT {', '.join(places)} FROM shoal_stream{order}"
+        selected = _selected(session, places)
+        query = f"SELECT {selected} FROM shoal_stream{order}"
         return write_staged(target, session, query, names)
     except duckdb.Error as error:
         if failures:
@@ -48,3 +50,12 @@ def stage_file(target: FileTarget, rows: pa.RecordBatchReader, resources: Resour
         raise explained(error, "the release", f"the output {target.path}") from None
     finally:
         session.close()
+
+
+def _selected(session: Session, places: Sequence[str]) -> str:
+    """The columns of the stream, in types that every file can hold as they are."""
+    types = session.types(f"SELECT {', '.join(places)} FROM shoal_stream")
+    return ", ".join(
+        f"CAST({place} AS VARCHAR) AS {place}" if kind in SPELLED else place
+        for place, kind in zip(places, types, strict=True)
+    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from shoal import plugins
-from shoal.engines.duck import Session, identifier, literal
+from shoal.engines.duck import INFINITE, Session, identifier, literal
 from shoal.engines.writers import check_room, check_writer, fill, format_by_ending, writable
 from shoal.errors import BadOutput, quoted
 
@@ -171,7 +171,8 @@ def _write_json(
     session: Session, query: str, names: tuple[str, ...], path: Path, layout: Layout
 ) -> None:
     """One object a line. JSON escapes line ends, so lines of JSON are CSV without any quoting."""
-    pairs = ", ".join(f"{literal(name)}, r{i}" for i, name in enumerate(names))
+    values = [_in_json(f"r{i}", kind) for i, kind in enumerate(session.types(query))]
+    pairs = ", ".join(f"{literal(n)}, {value}" for n, value in zip(names, values, strict=True))
     is_array = layout.kind == "json"
     frame = "PREFIX '[\n', SUFFIX '\n]\n', NEW_LINE ',\n'" if is_array else "NEW_LINE '\n'"
     written = session.copy(
@@ -181,6 +182,25 @@ def _write_json(
     )
     if not written:
         _write_text(path, "[]\n" if is_array else "", layout)
+
+
+def _in_json(value: str, kind: str) -> str:
+    """SQL for a value as JSON writes it so that its text is the same when it is read again.
+
+    Numbers of JSON are read as doubles. So a single is written as the double with the same shortest
+    text, decimals with a fraction as text, which keeps all digits. Infinite numbers stop the query.
+    """
+    if kind in ("FLOAT", "DOUBLE"):
+        double = value if kind == "DOUBLE" else f"CAST(CAST({value} AS VARCHAR) AS DOUBLE)"
+        return (
+            f"CASE WHEN isfinite({value}) THEN {double} WHEN {value} IS NOT NULL THEN {_STOP} END"
+        )
+    if kind.startswith("DECIMAL"):
+        return f"CAST({value} AS {'HUGEINT' if kind.endswith(',0)') else 'VARCHAR'})"
+    return value
+
+
+_STOP = f"error({literal(INFINITE)})"
 
 
 def _write_text(path: Path, text: str, layout: Layout) -> None:

@@ -69,7 +69,9 @@ def verify_file(
     if records is not None:
         facts = {**facts, "records": records}
     try:
-        opened = open_files(_options(definition, release), expect=set(definition.attributes))
+        opened = open_files(
+            _options(definition, release), expect=set(definition.attributes), stored=True
+        )
     except UserError as error:
         if not release.exists():
             raise
