@@ -178,7 +178,7 @@ class InMemory:
     def lying(self) -> Any:
         """The rows of the table."""
         assert isinstance(self._staged, StagedTable)
-        return self._staged.frame().to_pylist()
+        return pa.table(self._staged.frame()).to_pylist()
 
     def strays(self) -> list[str]:
         """Memory is forgotten."""
