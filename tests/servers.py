@@ -60,7 +60,7 @@ def mariadb_url() -> Iterator[str]:
         (folder / "init.sql").write_text(
             "CREATE DATABASE shoal CHARACTER SET utf8mb4;\n"
             f"CREATE USER shoal@'127.0.0.1' IDENTIFIED BY '{PASSWORD}';\n"
-            "GRANT ALL ON *.* TO shoal@'127.0.0.1';\n"
+            "GRANT ALL ON *.* TO shoal@'127.0.0.1' WITH GRANT OPTION;\n"
         )
         _give(folder / "init.sql", user)
         places = [f"--socket={folder / 'socket'}", f"--port={port}", "--bind-address=127.0.0.1"]

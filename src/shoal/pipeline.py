@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from shoal.collapse.read import collapse
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
+from shoal.definition.overwriting import check_written
 from shoal.definition.read import from_mapping, read
 from shoal.engines.opening import (
+    check_apart,
     check_columns,
     check_records,
     check_target,
@@ -67,7 +69,9 @@ def run(
             file, [Mistake("output", "is missing", "say where to write: `output: out.csv`")]
         )
     target = definition.output.target()
+    check_written(definition, file, {} if proof is None else {"proof": Path(proof)})
     check_target(target, spark=spark)
+    check_apart(definition.source.options(), target)
     with ExitStack() as cleanup:
         log = None if proof is None else cleanup.enter_context(_proof_log(definition, Path(proof)))
         source = open_source(

@@ -65,10 +65,19 @@ def test_a_dash_is_the_input_and_the_output(folder: Path) -> None:
 
 
 def test_nothing_is_overwritten_without_force(folder: Path) -> None:
-    done = shoal("convert", "a.yaml", "a.yaml", folder=folder)
-    assert (done.returncode, (folder / "a.yaml").read_text()) == (2, YAML)
+    (folder / "b.yaml").write_text("mine")
+    done = shoal("convert", "a.yaml", "b.yaml", folder=folder)
+    assert (done.returncode, (folder / "b.yaml").read_text()) == (2, "mine")
     assert "[file-exists]" in done.stderr
-    assert shoal("convert", "a.yaml", "a.yaml", "--force", folder=folder).returncode == 0
+    assert shoal("convert", "a.yaml", "b.yaml", "--force", folder=folder).returncode == 0
+
+
+def test_what_is_read_is_not_overwritten_even_with_force(folder: Path) -> None:
+    (folder / "b.yaml").symlink_to(folder / "a.yaml")
+    for output in ("a.yaml", "./a.yaml", "b.yaml", "data/patients.csv"):
+        done = shoal("convert", "a.yaml", output, "--to", "yaml", "--force", folder=folder)
+        assert (done.returncode, (folder / "a.yaml").read_text()) == (2, YAML)
+        assert "[would-overwrite]" in done.stderr
 
 
 def test_an_ending_that_says_nothing_needs_to(folder: Path) -> None:

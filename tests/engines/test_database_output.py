@@ -243,15 +243,6 @@ def test_nobody_sees_a_staged_table_in_postgres(postgres_url: str) -> None:
         assert _staged_tables(postgres_url) == []
 
 
-def test_the_source_is_never_the_output(url: str) -> None:
-    load(url, "people", PEOPLE.slice(0, 3))
-    with open_table(DatabaseOptions(url, "people")) as source:
-        with pytest.raises(shoal.BadOutput) as caught:
-            source.recode_into(PLAN, DatabaseTarget(url, '"people"', replace=True))
-        assert caught.value.code == "output-is-source"
-    assert len(rows_of(url, "people")) == 3
-
-
 def test_a_killed_connection_leaves_the_old_table(postgres_url: str, mariadb_url: str) -> None:
     """Kills the connection while the release is written: the query is held up by a sleep."""
     slow = {

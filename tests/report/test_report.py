@@ -226,5 +226,22 @@ def test_the_command_writes_result_and_report_of_a_run_without_a_solution(tmp_pa
     done = commands.shoal("run", "d.yaml", "--json", "r.json", folder=tmp_path)
     assert done.returncode == 3
     assert json.loads((tmp_path / "r.json").read_text())["status"] == "infeasible"
-    assert "Nothing was released" in (tmp_path / "r.txt").read_text()
+    assert "Nothing was released" in (tmp_path / "r.failed.txt").read_text()
+    assert "r.failed.txt" in done.stderr
+    assert not (tmp_path / "r.txt").exists()
     assert not (tmp_path / "o.csv").exists()
+
+
+def test_a_failed_run_keeps_the_report_of_the_last_release(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("q\na\na\nb\nb\n")
+    (tmp_path / "d.yaml").write_text(
+        "{source: t.csv, output: o.csv, report: r.html, k: 2, attributes: {q: {role: "
+        "quasi-identifier, hierarchy: suppress, limit: 0}}}"
+    )
+    assert commands.shoal("run", "d.yaml", folder=tmp_path).returncode == 0
+    report, release = (tmp_path / "r.html").read_bytes(), (tmp_path / "o.csv").read_bytes()
+    for options, code in ((["--k", "3", "--quiet"], 3), (["--k", "1"], 2)):
+        assert commands.shoal("run", "d.yaml", *options, folder=tmp_path).returncode == code
+        assert (tmp_path / "r.html").read_bytes() == report
+        assert (tmp_path / "o.csv").read_bytes() == release
+    assert "No release of" in (tmp_path / "r.failed.html").read_text()

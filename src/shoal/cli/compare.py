@@ -37,6 +37,7 @@ def compare(
     from shoal.cli.progress import Display, standing
     from shoal.cli.run import override
     from shoal.comparing import compare as compare_strategies
+    from shoal.definition.overwriting import check_kept
     from shoal.definition.read import read
     from shoal.events import Phase
     from shoal.report.comparison import document, text, write_comparison
@@ -49,6 +50,8 @@ def compare(
     search = None if time_limit is None else {"time limit": time_limit}
     file = f"{definition} with the options of the command"
     told = override(read(definition), {"search": search}, file)
+    for path in places:
+        check_kept(told, definition, path)
     with Display(quiet=quiet or json == "-") as display:
 
         def watch(strategy: str, event: Progress | None) -> None:

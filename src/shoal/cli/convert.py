@@ -50,6 +50,7 @@ def convert(
     if output == "-":
         sys.stdout.buffer.write(text.encode())
     else:
+        _check_kept(definition, Path(output))
         save(Path(output), text, force=force)
         typer.echo(f"Wrote {output}. Comments are not part of it.", err=True)
 
@@ -67,6 +68,15 @@ def _read(definition: str, there: Path) -> Definition:
     path = Path(definition)
     parsed = parse(content(path), definition, path.suffix.lower())
     return moved(parsed, definition, path.parent, there)
+
+
+def _check_kept(definition: str, output: Path) -> None:
+    """Refuse to write over the definition, or over what it reads."""
+    from shoal.definition.overwriting import check_kept
+    from shoal.definition.read import read
+
+    if definition != "-":
+        check_kept(read(definition), Path(definition), output)
 
 
 def _spelling_of(output: str) -> str:

@@ -79,6 +79,8 @@ def make(
     From data; without a builder the proposed hierarchy is written:
       shoal hierarchy make --data patients.csv --column age --intervals 5,10,20 -o age.csv
     """
+    from shoal.definition.overwriting import check_data_kept, check_kept
+    from shoal.definition.read import read
     from shoal.encode.hierarchy_file import write_hierarchy
 
     builders = {"intervals": intervals, "mask": mask, "date": date, "groups": groups}
@@ -88,8 +90,10 @@ def make(
     if definition is not None and attribute is not None:
         if data is not None or column is not None or chosen or missing_value:
             raise typer.BadParameter("give a definition and an attribute, or --data, not both")
+        check_kept(read(definition), definition, output)
         hierarchy, _ = _of_definition(definition, attribute)
     elif definition is None and data is not None and column is not None:
+        check_data_kept(data, output)
         hierarchy = _of_data(data, column, missing_value or [], chosen)
     else:
         raise typer.BadParameter("give DEFINITION and ATTRIBUTE, or --data and --column")

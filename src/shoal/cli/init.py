@@ -45,9 +45,11 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the definition.")] = False,
 ) -> None:
     """Write a commented definition with proposed roles and hierarchies to start from."""
+    from shoal.definition.overwriting import check_data_kept
     from shoal.engines.base import FileOptions
 
     path = output or _named_after(data)
+    check_data_kept(data, path)
     if path.exists() and not force:
         raise BadOutput(
             f"{path} exists already",

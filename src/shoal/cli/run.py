@@ -131,8 +131,8 @@ def run_definition(
     """Run with progress and a summary, unless quiet; write the records of it that are asked for.
 
     From the moment the release is published, signals are held: the result and the report belong to
-    it, and take no time to write. When the run fails, nothing of it stays; where no transformation
-    meets the demand, the result and the report say so.
+    it, and take no time to write. When the run fails, nothing of it stays. Where no transformation
+    meets the demand, the result says so, and so does a report beside that of the last release.
     """
     from shoal.cli.interrupts import Interrupts
     from shoal.cli.progress import Display
@@ -160,13 +160,13 @@ def run_definition(
             interrupts.hold()
             remove_leftovers(definition, proof)
             if isinstance(error, Infeasible) and error.result is not None:
-                write_records(definition, error.result, json)
+                write_failure(definition, error.result, json, quiet=quiet)
             if interrupts.asked and not isinstance(error, Interrupted):
                 raise Interrupted(
                     "interrupted; nothing was released", code="interrupted"
                 ) from error
             raise
-        write_records(definition, result, json)
+        write_records(definition, result, json, definition.report)
     if not quiet:
         show(result, json=json, report=definition.report)
     if proof is not None:
@@ -196,31 +196,24 @@ def remove_leftovers(definition: Definition, proof: Path | None) -> None:
 
 def check_places(definition: Definition, json: str | None, proof: Path | None, file: str) -> None:
     """Refuse, before the long work, a file that could not be written after it."""
-    from shoal.errors import BadOutput
+    from shoal.definition.overwriting import check_written
     from shoal.report.write import check_place
 
-    taken = {Path(file).resolve()}
-    if definition.output is not None and definition.output.file is not None:
-        taken.add(definition.output.file.resolve())
-    records = (("report", definition.report), ("result", _json_path(json)), ("proof", proof))
-    for what, path in records:
-        if path is None:
-            continue
+    failure = None if definition.report is None else of_failure(definition.report)
+    given = {"result": _json_path(json), "proof": proof, "report of a failure": failure}
+    further = {key: path for key, path in given.items() if path is not None}
+    check_written(definition, file, further)
+    for path in filter(None, (definition.report, *further.values())):
         check_place(path)
-        if definition.source.reads(path) or path.resolve() in taken:
-            raise BadOutput(
-                f"the {what} {path} would take the place of another file of this run",
-                code="cannot-write",
-                hint=f"give the {what} a file of its own",
-            )
-        taken.add(path.resolve())
 
 
 def _json_path(json: str | None) -> Path | None:
     return None if json is None or json == "-" else Path(json)
 
 
-def write_records(definition: Definition, result: Result, json: str | None) -> None:
+def write_records(
+    definition: Definition, result: Result, json: str | None, report: Path | None
+) -> None:
     """The result and the report, where they were asked for."""
     from shoal.report.page import write_report
     from shoal.report.result import to_json, write_result
@@ -230,5 +223,18 @@ def write_records(definition: Definition, result: Result, json: str | None) -> N
         write_result(result, path)
     elif json is not None:
         typer.echo(to_json(result), nl=False)
-    if definition.report is not None:
-        write_report(result, definition, definition.report)
+    if report is not None:
+        write_report(result, definition, report)
+
+
+def write_failure(definition: Definition, result: Result, json: str | None, *, quiet: bool) -> None:
+    """The records of a run that released nothing: the report of the release that is there stays."""
+    report = None if definition.report is None else of_failure(definition.report)
+    write_records(definition, result, json, report)
+    if report is not None and not quiet:
+        typer.echo(f"Why nothing was released: {report}", err=True)
+
+
+def of_failure(report: Path) -> Path:
+    """Where the report of a failure goes: `release.failed.html` beside `release.html`."""
+    return report.with_name(f"{report.stem}.failed{report.suffix}")

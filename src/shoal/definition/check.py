@@ -22,6 +22,7 @@ from shoal.definition.model import (
     Spark,
     Taxonomy,
 )
+from shoal.definition.overwriting import clashes
 from shoal.definition.scalars import nearest, shown
 from shoal.errors import BadDefinition, MissingExtra, Mistake, quoted
 from shoal.loss.base import CellLoss
@@ -171,18 +172,9 @@ def _of_name(key: str, name: str, known: Collection[str]) -> Iterator[Mistake]:
 
 def _of_paths(definition: Definition) -> Iterator[Mistake]:
     """No file that is written may be one that is read, or written twice."""
-    output = None if definition.output is None else definition.output.file
-    for key, path in {"output": output, "report": definition.report}.items():
-        if path is not None and definition.source.reads(path):
-            what = f"{str(path)!r} is a file of the source"
-            yield Mistake(key, what, "write to another file, so that the source stays as it is")
-    if output is not None and output == definition.report:
-        yield Mistake("report", "is the same file as the output", "give it a name of its own")
-    if isinstance(definition.output, OutputFile) and definition.output.target().is_folder:
-        folder = definition.output.path
-        if any(place.lies_in(folder) for place in definition.source.places):
-            what = "is a folder that holds the source, and a folder is replaced as a whole"
-            yield Mistake("output", what, "write to another folder")
+    for clash in clashes(definition):
+        remedy = "write to another place, so that what is there stays as it is"
+        yield Mistake(clash.key, clash.what, remedy)
     yield from _of_partitions(definition)
     yield from _of_tables(definition)
 

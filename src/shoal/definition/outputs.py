@@ -8,7 +8,14 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from shoal.definition.places import Names, check_options, installed, kind_of, long_form
+from shoal.definition.places import (
+    Names,
+    check_options,
+    installed,
+    kind_of,
+    local_path,
+    long_form,
+)
 from shoal.definition.scalars import Bytes, Delimiter, FilePath, Part, Text, Wrong
 from shoal.engines.base import DatabaseTarget, FileTarget, SparkTarget
 
@@ -86,8 +93,9 @@ class OutputSpark(Part):
 
     @property
     def file(self) -> Path | None:
-        """The file that is written, if it is one."""
-        return None
+        """The folder that is written, where it is one of this machine."""
+        local = local_path(self.spark, self.format)
+        return None if local is None else Path(local)
 
 
 OUTPUTS: Mapping[str, type[Part]] = {"path": OutputFile, "url": OutputTable, "spark": OutputSpark}

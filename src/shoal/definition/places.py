@@ -14,10 +14,12 @@ from pydantic import AfterValidator, BeforeValidator
 from shoal import plugins
 from shoal.definition.scalars import Part, Text, Wrong, listed, nearest, shown
 from shoal.engines.base import NATIVE
+from shoal.engines.same_file import is_path
 from shoal.errors import MissingExtra
 
 KINDS = ("path", "url", "spark")
 """The key that tells the kind of a place."""
+_ENDINGS = (".csv", ".parquet", ".json", ".jsonl", ".ndjson", ".orc")
 Names: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(listed)]
 
 
@@ -80,3 +82,17 @@ def kind_of(value: Any) -> str:
     if isinstance(value, Part):
         return next(key for key in KINDS if key in type(value).model_fields)
     return next((key for key in KINDS if key in value), "path")
+
+
+def local_path(name: str, stated: str | None) -> str | None:
+    """The path on this machine that a name of Spark may be; None for a table or another system.
+
+    A path has a slash, an ending, or a format that is said.
+    """
+    if not is_path(name):
+        return None
+    scheme, is_uri, rest = name.partition(":")
+    if is_uri and "/" not in scheme:
+        return f"/{rest.lstrip('/')}" if scheme == "file" else None
+    has_path = "/" in name or stated is not None or PurePath(name).suffix.lower() in _ENDINGS
+    return name if has_path else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
-import glob
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, TypeAlias
@@ -18,7 +16,14 @@ from pydantic import (
     model_validator,
 )
 
-from shoal.definition.places import Names, check_options, installed, kind_of, long_form
+from shoal.definition.places import (
+    Names,
+    check_options,
+    installed,
+    kind_of,
+    local_path,
+    long_form,
+)
 from shoal.definition.scalars import Delimiter, Part, Pattern, Text, Wrong, shown
 from shoal.engines.base import (
     DatabaseOptions,
@@ -29,6 +34,8 @@ from shoal.engines.base import (
     UnitedOptions,
     without_password,
 )
+from shoal.engines.same_file import is_read_by, is_same_file, lies_in
+from shoal.engines.sqlite_file import file_of_url, files_beside
 
 ReadFormat: TypeAlias = Annotated[str, installed("reader", "read")]
 
@@ -120,18 +127,11 @@ class Files(Place):
 
     def lies_in(self, folder: Path) -> bool:
         """Whether the files, or some of them, are in a folder."""
-        return Path(self.path).resolve().is_relative_to(folder.resolve())
+        return lies_in(self.path, folder)
 
     def reads(self, path: Path) -> bool:
         """Whether a path is, or would be once it exists, among the files."""
-        wanted, candidate = Path(self.path).absolute(), path.absolute()
-        if wanted.is_dir():
-            return candidate.resolve().is_relative_to(wanted.resolve())
-        if "**" in self.path:
-            return fnmatch.fnmatch(str(candidate), str(wanted).replace("**/", "*"))
-        if glob.has_magic(self.path) and not wanted.exists():
-            return candidate.match(str(wanted))
-        return candidate.resolve() == wanted.resolve()
+        return is_read_by(self.path, path)
 
 
 class Database(Place):
@@ -161,8 +161,13 @@ class Database(Place):
 
     def reads(self, path: Path) -> bool:
         """Whether a path is among what is read: SQLite keeps its tables in a file."""
-        _, is_sqlite, file = self.url.partition("sqlite:///")
-        return bool(is_sqlite) and Path(file.partition("?")[0]).resolve() == path.resolve()
+        file = file_of_url(self.url)
+        return file is not None and any(is_same_file(path, each) for each in files_beside(file))
+
+    def lies_in(self, folder: Path) -> bool:
+        """Whether what is read is in a folder."""
+        file = file_of_url(self.url)
+        return file is not None and lies_in(str(file), folder)
 
 
 class Spark(Place):
@@ -183,7 +188,13 @@ class Spark(Place):
 
     def reads(self, path: Path) -> bool:
         """Whether a path is among what is read."""
-        return "/" in self.spark and Path(self.spark).resolve() == path.resolve()
+        local = local_path(self.spark, self.format)
+        return local is not None and is_read_by(local, path)
+
+    def lies_in(self, folder: Path) -> bool:
+        """Whether what is read, or some of it, is in a folder."""
+        local = local_path(self.spark, self.format)
+        return local is not None and lies_in(local, folder)
 
 
 SOURCES: Mapping[str, type[Part]] = {"path": Files, "url": Database, "spark": Spark}

@@ -13,6 +13,7 @@ from shoal.engines.base import (
     DatabaseTarget,
     FileOptions,
     FileTarget,
+    Member,
     Resources,
     SparkTarget,
     UnitedOptions,
@@ -97,6 +98,16 @@ def check_target(target: Target, *, spark: Any = None) -> None:
         from shoal.engines.spark import check_spark
 
         check_spark(target, spark)
+
+
+def check_apart(options: SourceOptions, target: Target) -> None:
+    """Refuse, before any long work, a target whose replacement would take the source with it."""
+    members = options.members if isinstance(options, UnitedOptions) else (Member(options),)
+    for member in members:
+        if isinstance(member.options, DatabaseOptions) and isinstance(target, DatabaseTarget):
+            from shoal.engines.database import check_apart
+
+            check_apart(member.options, target)
 
 
 def stage(

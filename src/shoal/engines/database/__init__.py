@@ -2,7 +2,9 @@
 
 `address` reads the URL, `session` is one connection, `fields` and `texts` say what a column is and
 how its values are spelled, `counting` and `recoding` are the two queries, `reading` and `writing`
-move rows as Arrow, `source` and `staged` are what the pipeline sees.
+move rows as Arrow, `overlap` tells
+whether a source reads the table that would be replaced, `source` and `staged` are what the pipeline
+sees.
 """
 
 from __future__ import annotations
@@ -19,7 +21,15 @@ if importlib.util.find_spec("sqlalchemy") is None:
     )
 
 from shoal.engines.database.leftovers import leftover_tables, remove_leftovers
+from shoal.engines.database.overlap import check_apart
 from shoal.engines.database.source import open_table
 from shoal.engines.database.staged import check_table, stage_rows
 
-__all__ = ["check_table", "leftover_tables", "open_table", "remove_leftovers", "stage_rows"]
+__all__ = [
+    "check_apart",
+    "check_table",
+    "leftover_tables",
+    "open_table",
+    "remove_leftovers",
+    "stage_rows",
+]

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from shoal.engines.base import without_password
+from shoal.engines.same_file import is_same_file
+from shoal.engines.sqlite_file import sqlite_file
 from shoal.errors import BadData, MissingExtra, did_you_mean, quoted
 
 if TYPE_CHECKING:
@@ -89,19 +91,28 @@ def _bad(url: str, hint: str) -> BadData:
 def same_database(one: sa.URL, other: sa.URL) -> bool:
     """Whether both lead to the same database as the same user: then one connection will do.
 
-    SQLite locks its file as a whole, so there the file alone decides.
+    The parameters of the URLs have to be alike too, since they may say which schemas a name is
+    looked for in. SQLite locks its file as a whole, so there the file alone decides.
     """
     if one.get_backend_name() == other.get_backend_name() == "sqlite":
-        return file_of(one) == file_of(other)
-    parts = ("drivername", "username", "host", "port", "database")
+        return same_file(one, other)
+    parts = ("drivername", "username", "host", "port", "database", "query")
     return all(getattr(one, part) == getattr(other, part) for part in parts)
+
+
+def same_file(one: sa.URL, other: sa.URL) -> bool:
+    """Whether two URLs of SQLite lead to one file, by whatever path or link."""
+    first, second = file_of(one), file_of(other)
+    if first is None or second is None:
+        return first is second
+    return is_same_file(first, second)
 
 
 def file_of(url: sa.URL) -> Path | None:
     """The file of a SQLite database; None for one in memory and for a server."""
-    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
+    if url.get_backend_name() != "sqlite":
         return None
-    return Path(str(url.database)).resolve()
+    return sqlite_file(url.database, url.query)
 
 
 def connect_arguments(url: sa.URL) -> dict[str, Any]:

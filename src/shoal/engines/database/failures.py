@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -131,6 +131,16 @@ _SAID: Mapping[str, _Said] = MappingProxyType(
                 hint="drop them first, or choose another name",
             ),
             _Said(
+                code="output-is-source",
+                what="the output {name} is read by the source, which would be lost",
+                hint="write to another table",
+            ),
+            _Said(
+                code="output-may-be-source",
+                what="the output {name} would be replaced, but the source may read it: {kind}",
+                hint="write to a table that does not exist yet, or drop the old one yourself",
+            ),
+            _Said(
                 code="source-changed",
                 what="{name} has values now that it did not have when it was counted",
                 hint="the source changed while it was read; run again when nobody writes to it",
@@ -179,11 +189,24 @@ _SAID: Mapping[str, _Said] = MappingProxyType(
         )
     }
 )
-_OUTPUT = ("table-exists", "table-in-use", "disk-full", "unstorable-text", "no-schema")
+_OUTPUT = (
+    "disk-full",
+    "no-schema",
+    "output-is-source",
+    "output-may-be-source",
+    "table-exists",
+    "table-in-use",
+    "unstorable-text",
+)
 
 
-def explained(error: BaseException, name: str, *, connecting: bool = False) -> UserError:
-    """Our error for one of a driver or of SQLAlchemy; `name` is what was read or written."""
+def explained(
+    error: BaseException, name: str, holders: Sequence[str] = (), *, connecting: bool = False
+) -> UserError:
+    """Our error for one of a driver or of SQLAlchemy; `name` is what was read or written.
+
+    `holders` are those who may hold the locks that a statement waited for.
+    """
     original = getattr(error, "orig", None) or error
     code = _code(original)
     if connecting and _is_about_url(original):
@@ -192,7 +215,19 @@ def explained(error: BaseException, name: str, *, connecting: bool = False) -> U
         code = "cannot-connect"
     if code == "cannot-connect" and not connecting and not hasattr(original, "sqlite_errorname"):
         code = "connection-lost"
+    if code == "database-busy" and holders:
+        return _busy(name, holders)
     return failure(code, name, _kind(original))
+
+
+def _busy(name: str, holders: Sequence[str]) -> UserError:
+    """A lock that was not granted in time, and who may hold it."""
+    whom = holders[0] if len(holders) == 1 else f"one of {', '.join(holders)}"
+    return BadData(
+        f"{name}: waits for a lock that is held by {whom}",
+        code="database-busy",
+        hint="run again when they are done, or end their work",
+    )
 
 
 def failure(code: str, name: str, kind: str = "") -> UserError:

@@ -73,12 +73,49 @@ def exists(session: Session, name: TableName) -> bool:
         )
 
 
-def is_view(session: Session, name: TableName) -> bool:
-    """Whether a name is that of a view."""
+def is_table(session: Session, name: TableName) -> bool:
+    """Whether a name is that of a table with records of its own, as opposed to a view.
+
+    A foreign table and a sequence have none either.
+    """
+    if session.system == "postgresql":
+        kinds = f"SELECT relkind FROM pg_class WHERE oid = {regclass(session, name)}"
+        return bool(session.rows(f"{kinds} AND relkind IN ('r', 'p')"))
+    table = session.sql(sa.literal(name.table))
+    if session.system == "sqlite":
+        master = TableName("sqlite_master", name.schema).sql(session)
+        kinds = f"SELECT type FROM {master} WHERE name = {table} COLLATE NOCASE"
+        return bool(session.rows(f"{kinds} AND type = 'table'"))
+    if session.system in ("mysql", "mariadb"):
+        schema = "database()" if name.schema is None else session.sql(sa.literal(name.schema))
+        kinds = (
+            "SELECT table_type FROM information_schema.tables"
+            f" WHERE table_schema = {schema} AND table_name = {table}"
+        )
+        return bool(session.rows(f"{kinds} AND table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')"))
     with session.working():
         return session.attend(
-            lambda: name.table in sa.inspect(session.connection).get_view_names(name.schema)
+            lambda: name.table not in sa.inspect(session.connection).get_view_names(name.schema)
         )
+
+
+def regclass(session: Session, name: TableName) -> str:
+    """The number of a relation of PostgreSQL in a statement, by its rules of names and schemas."""
+    parts = (name.table,) if name.schema is None else (name.schema, name.table)
+    whole = ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+    return f"to_regclass({session.sql(sa.literal(whole))})::oid"
+
+
+def located(session: Session, name: TableName) -> TableName:
+    """An existing table with the schema it is in, where PostgreSQL looks for it in several.
+
+    Otherwise a new table would come into the first of them, while the old one goes from another.
+    """
+    if session.system != "postgresql" or name.schema is not None:
+        return name
+    query = "SELECT relname, nspname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace"
+    ((table, schema),) = session.rows(f"{query} WHERE pg_class.oid = {regclass(session, name)}")
+    return TableName(str(table), str(schema))
 
 
 def existing(session: Session, text: str) -> TableName:

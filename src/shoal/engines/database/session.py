@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 
 from shoal.engines.attending import attend
+from shoal.engines.database import locks
 from shoal.engines.database.address import address, connect_arguments, file_of
 from shoal.engines.database.failures import STOP, UNUSABLE, explained
 
@@ -45,6 +46,12 @@ of the replaced one exists.
 """
 _NOTICE_A_DEAD_CLIENT = "SET client_connection_check_interval = '2s'"
 """So that PostgreSQL stops the query of a killed process, where its version and system can."""
+_NUMBER = {
+    "postgresql": "SELECT pg_backend_pid()",
+    "mysql": "SELECT connection_id()",
+    "mariadb": "SELECT connection_id()",
+}
+"""The number by which others see the session."""
 _SNAPSHOT = ("postgresql", "mysql", "mariadb")
 """Systems whose REPEATABLE READ answers all queries of a transaction from one snapshot."""
 
@@ -54,12 +61,16 @@ class Session:
 
     PostgreSQL, MySQL and MariaDB answer all queries of a transaction from one snapshot, and SQLite
     lets nobody else's commit in between. So whatever is counted and recoded in it is one state of
-    the data. `name` is what messages call the place.
+    the data. `name` is what messages call the place. `lock_wait` is for how many seconds a
+    statement waits for a lock of others; then it fails with an error that names them.
     """
 
-    def __init__(self, url: str, name: str) -> None:
+    def __init__(self, url: str, name: str, *, lock_wait: int | None = None) -> None:
         self.name = name
         self.url = address(url)
+        self._lock_wait = locks.LOCK_WAIT if lock_wait is None else lock_wait
+        self._number: int | None = None
+        self._holders: tuple[str, ...] = ()
         file = file_of(self.url)
         self._new_file = None if file is None or file.exists() else file
         with self._explaining(connecting=True):
@@ -128,15 +139,22 @@ class Session:
             yield
 
     def attend(self, work: Callable[[], Answer]) -> Answer:
-        """Do the work so that Ctrl-C can stop it."""
-        return attend(work, self._cancel)
+        """Do the work so that Ctrl-C can stop it; who holds a lock that it waits for is noted."""
+        watch = locks.Watch(self.url.get_backend_name(), self._number, self._asked_elsewhere)
+        try:
+            return attend(work, self._cancel, meanwhile=watch)
+        finally:
+            self._holders = watch.holders
 
     def _connect(self) -> sa.Connection:
         connection = self._engine.connect()
-        for setting in SETTINGS.get(connection.dialect.name, ()):
+        system = connection.dialect.name
+        for setting in (*SETTINGS.get(system, ()), *locks.settings(system, self._lock_wait)):
             connection.exec_driver_sql(setting).close()
+        if system in _NUMBER:
+            self._number = int(connection.exec_driver_sql(_NUMBER[system]).scalar_one())
         connection.commit()
-        if connection.dialect.name == "postgresql":
+        if system == "postgresql":
             with contextlib.suppress(sa.exc.DBAPIError):
                 connection.exec_driver_sql(_NOTICE_A_DEAD_CLIENT)
             connection.commit()
@@ -153,6 +171,11 @@ class Session:
                 with self._engine.connect() as other:
                     other.exec_driver_sql(f"KILL QUERY {int(self.driver.thread_id())}")
 
+    def _asked_elsewhere(self, question: str) -> list[tuple[Any, ...]]:
+        """The rows of a small answer, by a connection of its own."""
+        with self._engine.connect() as other:
+            return [tuple(row) for row in other.exec_driver_sql(question).all()]
+
     @contextmanager
     def _explaining(self, *, connecting: bool = False) -> Iterator[None]:
         """A failed statement ends the transaction, and nothing of it stays.
@@ -163,9 +186,11 @@ class Session:
             yield
         except _errors(self.url, connecting=connecting) as error:
             clear_frames(error.__traceback__)
+            if self.url.get_backend_name() == "sqlite":
+                self._holders = locks.processes_with_locks(file_of(self.url))
             if not connecting:
                 self.rollback()
-            raise explained(error, self.name, connecting=connecting) from None
+            raise explained(error, self.name, self._holders, connecting=connecting) from None
 
 
 def _engine(url: sa.URL) -> sa.Engine:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
 
 
-def open_table(options: DatabaseOptions) -> DatabaseSource:
+def open_table(options: DatabaseOptions, *, lock_wait: int | None = None) -> DatabaseSource:
     """Open what the options name: a table or view, else a query."""
     place = without_password(options.url)
     file = file_of(address(options.url))
@@ -44,7 +44,7 @@ def open_table(options: DatabaseOptions) -> DatabaseSource:
             code="no-file",
             hint="see the path: sqlite:///file is relative, sqlite:////file is absolute",
         )
-    session = Session(options.url, place)
+    session = Session(options.url, place, lock_wait=lock_wait)
     try:
         if options.table is not None:
             table = existing(session, options.table)
@@ -75,6 +75,16 @@ class DatabaseSource:
     def name(self) -> str:
         """What to call it in messages."""
         return self._relation.name
+
+    @property
+    def session(self) -> Session:
+        """The connection that reads it."""
+        return self._session
+
+    @property
+    def relation(self) -> Relation:
+        """What it reads."""
+        return self._relation
 
     def columns(self) -> tuple[Column, ...]:
         """The columns, in order."""

@@ -1,0 +1,126 @@
+"""No file that is written takes the place of one that is read, or of another that is written.
+
+Files are compared by what they are, not by what they are called: a link, another spelling of the
+path or of its case is the same file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.definition.hierarchies import Csv
+from shoal.definition.outputs import OutputFile, OutputSpark, OutputTable
+from shoal.engines.same_file import is_read_by, is_same_file, resolved
+from shoal.engines.sqlite_file import file_of_url, files_beside
+from shoal.errors import BadOutput
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+
+
+@dataclass(frozen=True)
+class Clash:
+    """A file that may not be written: which one, and what it is already."""
+
+    key: str
+    path: Path
+    what: str
+
+
+def clashes(
+    definition: Definition, further: Mapping[str, Path] | None = None, file: Path | None = None
+) -> Iterator[Clash]:
+    """The files of a run that would take the place of others.
+
+    `further` are written beside the output and the report; `file` is the definition itself.
+    """
+    taken = list(_read(definition, file))
+    output = definition.output
+    if isinstance(output, OutputTable) and (database := file_of_url(output.url)) is not None:
+        taken += [(each, "the database of the output") for each in files_beside(database)]
+    written = dict(_written(definition)) | dict(further or {})
+    for key, path in written.items():
+        if key == "output" and _is_folder(definition):
+            yield from _clashes_of_folder(definition, path, taken)
+        elif definition.source.reads(path):
+            yield Clash(key, path, f"{str(path)!r} is a file of the source")
+        else:
+            same = (what for other, what in taken if is_same_file(path, other))
+            yield from (Clash(key, path, f"{str(path)!r} is {what}") for what in same)
+        taken.append((path, f"the same file as the {key}"))
+
+
+def check_written(definition: Definition, file: str, further: Mapping[str, Path]) -> None:
+    """Refuse, before any long work, a run of which a file would take the place of another.
+
+    `file` is what messages call the definition: where it comes from a file, its path.
+    """
+    path = Path(file)
+    for clash in clashes(definition, further, path if path.is_file() else None):
+        raise would_overwrite(clash.key, clash.what)
+
+
+def check_kept(definition: Definition, file: Path, path: Path) -> None:
+    """Refuse a path that a definition, its source or one of its hierarchies is read from."""
+    if definition.source.reads(path):
+        raise would_overwrite("output", f"{str(path)!r} is a file of the source")
+    for other, what in _read(definition, file):
+        if is_same_file(path, other):
+            raise would_overwrite("output", f"{str(path)!r} is {what}")
+
+
+def check_data_kept(pattern: str, path: Path) -> None:
+    """Refuse a path that is among the data of a path, folder or glob."""
+    if is_read_by(pattern, path):
+        raise would_overwrite("output", f"{str(path)!r} is a file of the data")
+
+
+def would_overwrite(key: str, what: str) -> BadOutput:
+    """What is said of a file that would take the place of another."""
+    return BadOutput(
+        f"the {key} would take the place of another file: {what}",
+        code="would-overwrite",
+        hint=f"give the {key} a file of its own",
+    )
+
+
+def _written(definition: Definition) -> Iterator[tuple[str, Path]]:
+    output = definition.output
+    if output is not None and output.file is not None:
+        yield "output", output.file
+    if definition.report is not None:
+        yield "report", definition.report
+
+
+def _read(definition: Definition, file: Path | None) -> Iterator[tuple[Path, str]]:
+    """The files that are read beside the source, and what each is."""
+    if file is not None:
+        yield file, "the definition"
+    for name, attribute in definition.attributes.items():
+        if isinstance(attribute.hierarchy, Csv):
+            yield attribute.hierarchy.path, f"the hierarchy of {name!r}"
+
+
+def _is_folder(definition: Definition) -> bool:
+    """Whether the output is a folder that is replaced as a whole."""
+    output = definition.output
+    if isinstance(output, OutputFile):
+        return output.target().is_folder
+    return isinstance(output, OutputSpark)
+
+
+def _clashes_of_folder(
+    definition: Definition, folder: Path, taken: list[tuple[Path, str]]
+) -> Iterator[Clash]:
+    """What would go with the folder, and a folder that the source reads."""
+    if any(place.lies_in(folder) for place in definition.source.places):
+        what = "is a folder that holds the source, and a folder is replaced as a whole"
+        yield Clash("output", folder, what)
+    elif definition.source.reads(folder):
+        yield Clash("output", folder, f"{str(folder)!r} is in a folder of the source")
+    for path, what in taken:
+        if resolved(path).is_relative_to(resolved(folder)):
+            yield Clash("output", folder, f"is a folder that holds {what}")

@@ -1,0 +1,85 @@
+"""Whether two paths are one file: links, other spellings of a folder, and case do not matter."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether both paths lead to one file, or would, once it is made.
+
+    Files that exist are the same when the system says so. For others their folders decide and the
+    names, in which upper and lower case are not told apart, since some file systems do not.
+    """
+    if _is_there(one) or _is_there(other):
+        return _is_there(one) and _is_there(other) and one.samefile(other)
+    return _key(resolved(one)) == _key(resolved(other))
+
+
+def resolved(path: Path) -> Path:
+    """The path without links; a link that leads to itself stays as it is."""
+    return Path(os.path.realpath(path))
+
+
+def is_path(text: str) -> bool:
+    """Whether the system can be asked for a path at all."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
+def is_read_by(pattern: str, path: Path) -> bool:
+    """Whether a file is, or would be once it exists, among those of a path, folder or glob."""
+    wanted = Path(pattern).expanduser()
+    if os.path.isdir(wanted):  # noqa: PTH112 a name may be too long
+        is_among = resolved(path).is_relative_to(resolved(wanted))
+    elif _is_there(wanted) or not glob.has_magic(pattern):
+        return is_same_file(wanted, path)
+    else:
+        is_among = _matches(wanted, path)
+    return is_among or (_is_there(path) and any(map(path.samefile, _files(pattern))))
+
+
+def lies_in(pattern: str, folder: Path) -> bool:
+    """Whether a path, or a file of a folder or glob, is in a folder."""
+    there = resolved(folder)
+    places = [Path(pattern).expanduser(), *_files(pattern)]
+    return any(resolved(place).is_relative_to(there) for place in places)
+
+
+def _matches(wanted: Path, path: Path) -> bool:
+    """Whether a path matches a glob; its folders up to the first that is a glob may be links."""
+    fixed = next(i for i, part in enumerate(wanted.parts) if glob.has_magic(part))
+    pattern = str(resolved(Path(*wanted.parts[:fixed])).joinpath(*wanted.parts[fixed:]))
+    spellings = {path.absolute(), resolved(path), resolved(path.parent) / path.name}
+    if "**" in pattern:
+        pattern = pattern.replace("**/", "*")
+        return any(fnmatch.fnmatch(str(spelling), pattern) for spelling in spellings)
+    return any(spelling.match(pattern) for spelling in spellings)
+
+
+def _files(pattern: str) -> Iterator[Path]:
+    """The files that are there."""
+    wanted = Path(pattern).expanduser()
+    if os.path.isdir(wanted):  # noqa: PTH112 a name may be too long
+        yield from (path for path in wanted.rglob("*") if path.is_file())
+    elif _is_there(wanted):
+        yield wanted
+    else:
+        names = glob.iglob(str(wanted), recursive=True)  # noqa: PTH207 Path.glob: relative only
+        yield from (path for path in map(Path, names) if path.is_file())
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file; where its name is too long, there is none."""
+    return os.path.exists(path)  # noqa: PTH110 Path.exists raises an error for such a name
+
+
+def _key(path: Path) -> str:
+    return unicodedata.normalize("NFC", str(path)).casefold()
