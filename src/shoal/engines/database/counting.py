@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from shoal.engines.database.labels import Codes, Labels, Scratch
 from shoal.engines.database.reading import read
-from shoal.engines.database.texts import Spelling, groups_natively, literal, raw, spelling
+from shoal.engines.database.texts import groups_natively, raw_of_label
 from shoal.engines.table import count_name
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def count(session: Session, relation: Relation, question: Question) -> pa.Table:
         schema = pa.schema([*zip(names, types, strict=True), ("n", pa.int64())])
         with _hashing(session):
             table = pa.Table.from_batches(read(session, query, schema), schema)
-    return _spelled(table, keys).rename_columns([*question.columns, count_name(question.columns)])
+    return _spelled(relation, table, keys).rename_columns(
+        [*question.columns, count_name(question.columns)]
+    )
 
 
 def count_distinct(session: Session, relation: Relation, question: Question) -> int:
@@ -90,10 +92,10 @@ class _Key:
     What can wait until records are grouped, does: there are fewer groups than records.
     """
 
+    name: str
     expression: Expression
     finish: Callable[[Expression], Expression] = lambda grouped: grouped
     labels: Labels | None = None
-    spell: Spelling | None = None
     names_missing: bool = False
 
 
@@ -105,20 +107,19 @@ def _key(
         codes = Codes.of(pa.array(generalization.labels, pa.string()), generalization.missing)
         values = values_of(generalization, codes, question.missing)
         labels = scratch.labels(relation, name, codes, values, strict=True)
-        return _Key(relation.raw(name), labels=labels)
+        return _Key(name, relation.raw(name), labels=labels)
     label = None if generalization is None else generalization.missing
     field = relation.field(name)
     native = groups_natively(relation.system, field)
 
     def finish(grouped: Expression) -> Expression:
-        text = raw(relation.system, grouped, field) if native else grouped
-        instead = sa.null() if label is None else literal(relation.system, label)
+        text = relation.raw(name, grouped) if native else grouped
+        instead = sa.null() if label is None else raw_of_label(relation.system, field, label)
         missing = relation.is_missing(session, name, question.missing, text)
         return sa.case((missing, instead), else_=text)
 
     expression = relation.column(name) if native else relation.raw(name)
-    spell = spelling(relation.system, field)
-    return _Key(expression, finish, spell=spell, names_missing=label is not None)
+    return _Key(name, expression, finish, names_missing=label is not None)
 
 
 def values_of(
@@ -174,26 +175,24 @@ def _merged(query: sa.Select[Any]) -> sa.Select[Any]:
     return sa.select(*texts, total).group_by(*texts)
 
 
-def _spelled(table: pa.Table, keys: Sequence[_Key]) -> pa.Table:
+def _spelled(relation: Relation, table: pa.Table, keys: Sequence[_Key]) -> pa.Table:
     """Codes as labels, raw texts as texts; combinations that are then equal become one.
 
     Equal ones can be there only where a value is missing or was spelled anew.
     """
+    anew = False
     for i, key in enumerate(keys):
+        column = table.column(i)
         if key.labels is not None:
-            table = table.set_column(i, f"t{i}", key.labels.codes.texts(table.column(i)))
-        elif key.spell is not None:
-            table = table.set_column(i, f"t{i}", respelled(table.column(i), key.spell))
-    *texts, _ = table.column_names
-    if any(
-        key.spell or key.names_missing or table.column(i).null_count for i, key in enumerate(keys)
-    ):
-        table = table.group_by(texts).aggregate([("n", "sum")]).select([*texts, "n_sum"])
+            table = table.set_column(i, f"t{i}", key.labels.codes.texts(column))
+        elif relation.is_spelled(key.name):
+            anew = True
+            known = pc.unique(column).drop_null()
+            texts = relation.spelled(key.name, known.to_pylist())
+            spelled = pa.array([texts[each] for each in known.to_pylist()], pa.string())
+            column = pc.take(spelled, pc.index_in(column, value_set=known))
+            table = table.set_column(i, f"t{i}", column)
+    *names, _ = table.column_names
+    if anew or any(key.names_missing or table.column(i).null_count for i, key in enumerate(keys)):
+        table = table.group_by(names).aggregate([("n", "sum")]).select([*names, "n_sum"])
     return table
-
-
-def respelled(column: pa.ChunkedArray, spell: Spelling) -> pa.ChunkedArray:
-    """Every raw text of a column as its text; each distinct one is spelled once."""
-    known = pc.unique(column).drop_null()
-    texts = pa.array([spell(each) for each in known.to_pylist()], pa.string())
-    return pc.take(texts, pc.index_in(column, value_set=known))

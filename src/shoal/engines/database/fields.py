@@ -30,7 +30,8 @@ class Field:
     """A column as the database describes it.
 
     `exact` is its type with digits or a length, where an expression of it would lose them;
-    `declared` is SQLite's own word for the type.
+    `declared` is SQLite's own word for the type, or BLANK_PADDED. A `padded` number is displayed
+    otherwise than as a number.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Field:
     unsigned: bool = False
     exact: sa.types.TypeEngine[Any] | None = None
     declared: str = ""
+    padded: bool = False
 
     def arrow(self) -> pa.DataType:
         """The Arrow type that holds all its values; text where there is none."""
@@ -78,11 +80,13 @@ _POSTGRES: Mapping[int, str] = MappingProxyType(
 )
 """The kind for the number of a type in PostgreSQL; the numbers never change."""
 _CHAR, _VARCHAR = 1042, 1043
+BLANK_PADDED = "bpchar"
+"""PostgreSQL's type of texts whose spaces at the end mean nothing."""
 
 _MYSQL: Mapping[int, str] = MappingProxyType(
     {
         **dict.fromkeys((15, 245, 247, 248, 249, 250, 251, 252, 253, 254), TEXT),
-        **dict.fromkeys((1, 2, 3, 8, 9, 13), INTEGER),
+        **dict.fromkeys((1, 2, 3, 8, 9, 13, 16), INTEGER),
         0: DECIMAL,
         246: DECIMAL,
         4: SINGLE,
@@ -95,7 +99,8 @@ _MYSQL: Mapping[int, str] = MappingProxyType(
     }
 )
 """The kind for the number of a type in the protocol of MySQL and MariaDB."""
-_TINY, _BINARY, _UNSIGNED = 1, 63, 32
+_TINY, _YEAR, _BIT = 1, 13, 16
+_BINARY, _UNSIGNED, _ZEROFILL = 63, 32, 64
 
 _PYTHON: Mapping[Any, str] = MappingProxyType(
     {
@@ -145,21 +150,23 @@ def _of_postgres(column: Any) -> Field:
     elif column.type_code in (_CHAR, _VARCHAR) and column.display_size is not None:
         made = sa.CHAR if column.type_code == _CHAR else sa.VARCHAR
         exact = made(column.display_size)
-    return Field(column.name, kind, column.precision, column.scale, exact=exact)
+    declared = BLANK_PADDED if column.type_code == _CHAR else ""
+    return Field(column.name, kind, column.precision, column.scale, exact=exact, declared=declared)
 
 
 def _of_mysql(column: Any) -> Field:
     """TINYINT(1) is how MySQL spells BOOLEAN; a text without a character set is binary."""
     kind = _MYSQL.get(column.type_code, OTHER)
-    unsigned = bool(column.flags & _UNSIGNED)
+    unsigned = bool(column.flags & _UNSIGNED) or column.type_code == _BIT
+    padded = bool(column.flags & _ZEROFILL) or column.type_code in (_YEAR, _BIT)
     if kind == TEXT and column.charsetnr == _BINARY:
         return Field(column.name, OTHER)
     if column.type_code == _TINY and column.length == 1:
         return Field(column.name, BOOLEAN)
     if kind == DECIMAL:
         digits = column.length - (not unsigned) - (column.scale > 0)
-        return Field(column.name, kind, digits, column.scale)
-    return Field(column.name, kind, unsigned=unsigned)
+        return Field(column.name, kind, digits, column.scale, padded=padded)
+    return Field(column.name, kind, unsigned=unsigned, padded=padded)
 
 
 def _of_sqlite(
@@ -193,4 +200,5 @@ _SQLITE = (
     ("REAL|FLOA|DOUB", REAL),
     ("^(DATETIME|TIMESTAMP)", TIMESTAMP),
     ("^DATE$", DATE),
+    ("^TIME$", TIME),
 )

@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
 from shoal.engines.database.classes import classes_table, is_labelled, labels_of, packed, packing
-from shoal.engines.database.fields import OTHER, TEXT
+from shoal.engines.database.fields import TEXT, Field
+from shoal.engines.database.own import Own
 from shoal.engines.database.texts import raw
 
 if TYPE_CHECKING:
@@ -46,8 +47,11 @@ def recoded(
     recoding: Recoding,
     *,
     into_table: bool = False,
+    as_texts: Collection[str] = (),
 ) -> Recoded:
     """A query for the released columns under their names, in an order that they alone decide.
+
+    Columns of `as_texts` are released as texts, or as raw texts where these are spelled anew.
 
     The order is by the classes, sorted by their labels, then by what no class tells. The rows of a
     table have no order that means anything, so `into_table` lets PostgreSQL sort numbers as text.
@@ -61,11 +65,24 @@ def recoded(
     unchanged = [name for name in by_class if sorts_first and not is_labelled(recoding, name)]
     labels = labels_of(scratch, relation, recoding)
     released = {
-        name: _typed(relation, name, sa.false(), relation.column(name)) for name in unchanged
+        name: _typed(relation, name, sa.false(), relation.settled(name)) for name in unchanged
     }
     classes = classes_table(scratch, relation, recoding, labels, by_class, released)
     packs = packing([each.codes for each in labels])
-    parts = _Parts(relation, recoding, _coded(session, relation, recoding, labels), classes, packs)
+    own = {
+        name: Own(
+            relation,
+            name,
+            key=name in recoding.generalized,
+            counted=name in recoding.generalized or name in recoding.blanked,
+            streamed=not into_table,
+            as_text=name in as_texts,
+        )
+        for name in recoding.columns
+        if not is_labelled(recoding, name)
+    }
+    coded = _coded(session, scratch, relation, recoding, labels, own)
+    parts = _Parts(relation, recoding, own, coded, classes, packs)
     for setting in _PLAN if session.system == "postgresql" else ():
         session.run(f"SET LOCAL {setting}")
     query = (_sorted_first if sorts_first else _joined_first)(parts, by_class)
@@ -82,6 +99,7 @@ class _Parts:
 
     relation: Relation
     recoding: Recoding
+    own: Mapping[str, Own]
     coded: sa.Subquery
     classes: sa.Table
     packs: list[dict[int, int]]
@@ -106,9 +124,10 @@ class _Parts:
 
     def order(self, name: str, value: Expression) -> Expression:
         """What to sort released values of a column by, nulls first."""
-        field = self.relation.field(name)
-        by_text = field.kind in (TEXT, OTHER)
-        order = raw(self.relation.system, value, field) if by_text else value
+        if name in self.own:
+            order = self.own[name].order(value)
+        else:
+            order = raw(self.relation.system, value, Field(name, TEXT))
         return nulls_first(self.relation.system, order)
 
 
@@ -190,13 +209,19 @@ def nulls_first(system: str, expression: Expression) -> Expression:
 
 
 def _coded(
-    session: Session, relation: Relation, recoding: Recoding, labels: list[Labels]
+    session: Session,
+    scratch: Scratch,
+    relation: Relation,
+    recoding: Recoding,
+    labels: list[Labels],
+    own: Mapping[str, Own],
 ) -> sa.Subquery:
     """Every record with its released values v0, v1, ... and the codes of its quasi-identifiers."""
-    values = [
-        (relation.column if name in recoding.generalized else relation.value)(name).label(f"v{i}")
-        for i, name in enumerate(recoding.columns)
-        if not is_labelled(recoding, name)
+    places = {name: f"v{i}" for i, name in enumerate(recoding.columns) if name in own}
+    shared = {name: own[name].one_of_each(session, scratch) for name in own}
+    values = [own[name].value().label(place) for name, place in places.items()]
+    values += [
+        relation.raw(name).label(f"s{places[name]}") for name in shared if shared[name] is not None
     ]
     texts = [relation.raw(name).label(f"t{j}") for j, name in enumerate(recoding.generalized)]
     cleaned = sa.select(*values, *texts).select_from(relation.source)
@@ -210,7 +235,14 @@ def _coded(
         text = records.c[f"t{j}"]
         source = each.join(source, text)
         codes.append(each.code(relation.system, text, f"records.t{j}").label(f"k{j}"))
-    kept = [records.c[value.name] for value in values]
+    kept = []
+    for name, place in places.items():
+        value: Expression = records.c[place]
+        instead = shared[name]
+        if instead is not None:
+            source = source.outerjoin(instead, instead.c.value == records.c[f"s{place}"])
+            value = own[name].replaced(value, instead)
+        kept.append(value.label(place))
     return sa.select(*kept, *codes).select_from(source).subquery("coded")
 
 
@@ -225,6 +257,8 @@ def _released(parts: _Parts, position: int, name: str) -> Expression:
         absent.append(parts.coded.c[f"k{list(recoding.generalized).index(name)}"] == 0)
     if recoding.mark and name in recoding.blanked:
         absent.append(parts.classes.c.place.is_(None))
+    if parts.own[name].as_text:
+        return sa.case((sa.or_(*absent), sa.null()), else_=value) if absent else value
     return _typed(parts.relation, name, sa.or_(*absent) if absent else None, value)
 
 

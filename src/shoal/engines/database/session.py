@@ -14,6 +14,8 @@ from shoal.engines.attending import attend
 from shoal.engines.database import locks
 from shoal.engines.database.address import address, connect_arguments, file_of
 from shoal.engines.database.failures import STOP, UNUSABLE, explained
+from shoal.engines.database.fields import Field
+from shoal.engines.database.storage import Value, text_of, value_of
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.elements import ClauseElement
@@ -222,12 +224,20 @@ def _connect_in_time(
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
-    """SQLite has no expression that fails, so it gets a function that does."""
+    """SQLite gets functions for what it has no expression for: to fail, and to spell values."""
 
     def stop() -> None:
         raise ValueError(STOP)
 
     connection.create_function("shoal_stop", 0, stop)
+    connection.create_function("shoal_real", 1, repr, deterministic=True)
+    connection.create_function("shoal_text", 3, _text, deterministic=True)
+    connection.create_function("shoal_value", 2, value_of, deterministic=True)
+
+
+def _text(value: Value | None, kind: str, scale: int) -> str | None:
+    """The text of a value that SQLite stores in a column of this kind."""
+    return None if value is None else text_of(value, Field("", kind, scale=scale))
 
 
 def _errors(url: sa.URL, *, connecting: bool) -> tuple[type[Exception], ...]:

@@ -19,6 +19,7 @@ from shoal.engines.database.reading import read
 from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import Relation, query_relation, table_relation
 from shoal.engines.database.session import Session
+from shoal.engines.database.streaming import arrow_types, respelled
 from shoal.engines.opening import stage
 from shoal.engines.staged import StagedTable
 from shoal.errors import BadData
@@ -133,17 +134,16 @@ class DatabaseSource:
     @contextmanager
     def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
         """The recoded records as a stream, in order; they are never all in memory."""
-        fields = [
-            pa.field(name, pa.string())
-            if is_labelled(recoding, name)
-            else pa.field(name, self._relation.field(name).arrow())
-            for name in recoding.columns
-        ]
-        schema = pa.schema(fields)
+        own = [name for name in recoding.columns if not is_labelled(recoding, name)]
+        types = arrow_types(self._session, self._relation, own)
+        schema = pa.schema([(name, types.get(name, pa.string())) for name in recoding.columns])
+        texts = {name for name, kind in types.items() if pa.types.is_string(kind)}
+        spellings = {name: self._relation.streamed_spelling(name) for name in texts}
         with Scratch(self._session) as scratch:
-            query = recoded(self._session, scratch, self._relation, recoding).query
-            with closing(read(self._session, query, schema)) as batches:
-                yield pa.RecordBatchReader.from_batches(schema, batches)
+            made = recoded(self._session, scratch, self._relation, recoding, as_texts=texts)
+            with closing(read(self._session, made.query, schema)) as batches:
+                spelled = (respelled(batch, spellings) for batch in batches)
+                yield pa.RecordBatchReader.from_batches(schema, spelled)
 
     def fingerprint(self) -> str | None:
         """None: a database has no bytes to read twice."""

@@ -33,7 +33,8 @@ from shoal.engines.database.overlap_postgres import has_read
 from shoal.engines.database.recoding import Recoded, recoded
 from shoal.engines.database.relation import Relation, table_relation
 from shoal.engines.database.session import Session
-from shoal.engines.database.writing import column_type, insert
+from shoal.engines.database.storable import column_type, storable
+from shoal.engines.database.writing import insert
 from shoal.errors import BadOutput, UserError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def stage_rows(target: DatabaseTarget, rows: pa.RecordBatchReader) -> StagedInDa
         ]
         table = _table(name, columns)
         session.run(sa.schema.CreateTable(table))
-        insert(session, table, rows)
+        insert(session, table, storable(session.system, shown(target), rows))
 
     return _staged(session, target, list(rows.schema.names), fill, owns=True)
 
@@ -109,10 +110,10 @@ class StagedInDatabase:
         self._done = False
 
     def source(self) -> DatabaseSource:
-        """The staged table, described and counted with no memory of how it was written."""
+        """The staged table, read by what is stored, with no memory of how it was written."""
         from shoal.engines.database.source import DatabaseSource
 
-        relation = table_relation(self._session, self._staged, shown(self._target))
+        relation = table_relation(self._session, self._staged, shown(self._target), stored=True)
         return DatabaseSource(self._session, relation, owns=False)
 
     def publish(self) -> str:

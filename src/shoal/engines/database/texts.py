@@ -1,16 +1,18 @@
 """The text of a value in each system: an expression that tells values apart, and its spelling.
 
-A *raw* text is what a simple expression of the system gives; different values have different raw
-texts, and it is compared byte by byte, whatever the column's collation ignores. Where a system
+A *raw* text is what a simple expression of the system gives; different stored values have different
+raw texts, and it is compared byte by byte, whatever the column's collation ignores. Where a system
 spells a value in a way of its own, the few distinct raw texts are spelled anew in Python, and a
 recoding looks labels up by raw text. So no system has to do more than a cast for a record.
+
+Values that PostgreSQL stores in several ways, though nobody means another value by them (1.0 and
+1.00 as `numeric`, spaces at the end of `bpchar`), are made one before they are a raw text and
+before they are released: see `settled`.
 """
 
 from __future__ import annotations
 
-import decimal
 import math
-import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -20,11 +22,13 @@ from sqlalchemy.dialects import mssql
 
 from shoal.engines.database.failures import STOP
 from shoal.engines.database.fields import (
+    BLANK_PADDED,
     BOOLEAN,
     DATE,
     DECIMAL,
     INSTANT,
     INTEGER,
+    OTHER,
     REAL,
     SINGLE,
     TEXT,
@@ -32,6 +36,7 @@ from shoal.engines.database.fields import (
     TIMESTAMP,
     Field,
 )
+from shoal.engines.database.storage import as_raw, raw_text, text_of, trimmed, value_of
 
 if TYPE_CHECKING:
     Expression = sa.ColumnElement[Any]
@@ -42,40 +47,61 @@ Spelling = Callable[[str], str | None]
 
 def raw(system: str, value: Expression, field: Field) -> Expression:
     """The raw text of a value: null for null, and otherwise told apart byte by byte."""
-    return _RAW.get(system, _postgres)(value, field.kind)
+    return _RAW.get(system, _postgres)(value, field)
 
 
-def _postgres(value: Expression, kind: str) -> Expression:
-    if kind in (REAL, SINGLE, DECIMAL):
+def _postgres(value: Expression, field: Field) -> Expression:
+    if field.kind in (REAL, SINGLE, DECIMAL):
         value = sa.func.nullif(value, sa.literal_column("'NaN'"))
-    return sa.collate(sa.cast(value, sa.Text), "C")
+    return sa.collate(sa.cast(settled("postgresql", value, field), sa.Text), "C")
 
 
-def _mysql(value: Expression, kind: str) -> Expression:
+def settled(system: str, value: Expression, field: Field) -> Expression:
+    """A value as it is released: one stored value for what has one text."""
+    if system != "postgresql" or field.exact is not None:
+        return value
+    if field.kind == DECIMAL:
+        return sa.func.trim_scale(value)
+    if field.declared == BLANK_PADDED:
+        return sa.cast(value, sa.Text).op("::")(sa.literal_column(BLANK_PADDED))
+    return value
+
+
+def _mysql(value: Expression, field: Field) -> Expression:
     """Bytes: every collation of text ignores trailing spaces, and most ignore case.
 
-    FLOAT as text has six digits; as DOUBLE it has all of them.
+    FLOAT as text has six digits; as DOUBLE it has all of them. What is displayed with zeros in
+    front is a number all the same. What has no character set is told by its bytes.
     """
-    if kind == SINGLE:
+    if field.kind == SINGLE:
         value = sa.cast(value, sa.Double)
-    if kind != TEXT:
-        value = sa.cast(value, sa.CHAR)
+    if field.kind == OTHER:
+        value = sa.func.concat("\\x", sa.func.lower(sa.func.hex(value)))
+    elif field.kind != TEXT:
+        value = sa.cast(number(value, field), sa.CHAR)
     return sa.cast(sa.func.convert(value.op("USING")(sa.literal_column("utf8mb4"))), sa.BINARY)
 
 
-def _sqlite(value: Expression, kind: str) -> Expression:
-    """SQLite's own text of a real number has 15 digits, which is too few to tell them apart."""
-    text: Expression = sa.cast(value, sa.Text)
-    if kind == REAL:
-        text = sa.case(
-            (sa.func.typeof(value) == "real", sa.func.printf("%!.17g", value)), else_=text
-        )
-    return sa.collate(text, "BINARY")
+def number(value: Expression, field: Field) -> Expression:
+    """A value that MySQL displays in a form of its own, such as BIT, as the number that it is."""
+    return value + 0 if field.padded else value
 
 
-def _sql_server(value: Expression, kind: str) -> Expression:
+def _sqlite(value: Expression, field: Field) -> Expression:
+    return raw_text(value, field.kind)
+
+
+def text_in_sqlite(value: Expression, field: Field) -> Expression:
+    """The text of a value, spelled in SQLite itself by a function of ours."""
+    spelled: Expression = sa.func.shoal_text(value, field.kind, field.scale or 0)
+    if field.kind in (TEXT, OTHER):
+        spelled = sa.case((sa.func.typeof(value) == "text", value), else_=spelled)
+    return sa.collate(spelled, "BINARY")
+
+
+def _sql_server(value: Expression, field: Field) -> Expression:
     """Bytes of UTF-16: even binary collations ignore trailing spaces."""
-    style = {DATE: 23, TIMESTAMP: 121, REAL: 3, SINGLE: 3}.get(kind)
+    style = {DATE: 23, TIMESTAMP: 121, REAL: 3, SINGLE: 3}.get(field.kind)
     text: Expression = sa.cast(value, sa.NVARCHAR(4000))
     if style is not None:
         text = sa.func.convert(
@@ -84,14 +110,14 @@ def _sql_server(value: Expression, kind: str) -> Expression:
     return sa.cast(text, mssql.VARBINARY(8000))  # type: ignore[no-untyped-call]
 
 
-def _oracle(value: Expression, kind: str) -> Expression:
-    pattern = {DATE: "YYYY-MM-DD", TIMESTAMP: "YYYY-MM-DD HH24:MI:SS.FF6"}.get(kind)
-    if kind == TEXT or pattern is None:
+def _oracle(value: Expression, field: Field) -> Expression:
+    pattern = {DATE: "YYYY-MM-DD", TIMESTAMP: "YYYY-MM-DD HH24:MI:SS.FF6"}.get(field.kind)
+    if field.kind == TEXT or pattern is None:
         return sa.func.to_char(value)
     return sa.func.to_char(value, pattern)
 
 
-_RAW: Mapping[str, Callable[[Expression, str], Expression]] = MappingProxyType(
+_RAW: Mapping[str, Callable[[Expression, Field], Expression]] = MappingProxyType(
     {
         "postgresql": _postgres,
         "mysql": _mysql,
@@ -105,7 +131,14 @@ _RAW: Mapping[str, Callable[[Expression, str], Expression]] = MappingProxyType(
 
 def literal(system: str, text: str) -> Expression:
     """A raw text as an expression."""
+    if system == "sqlite":
+        return sa.literal(text, sa.String)
     return raw(system, sa.literal(text, sa.String), Field("", TEXT))
+
+
+def raw_of_label(system: str, field: Field, label: str) -> Expression:
+    """A raw text, as an expression, that is spelled as this label in a column."""
+    return literal(system, as_raw(label, field.kind) if system == "sqlite" else label)
 
 
 def encoded(system: str, text: str) -> str | bytes:
@@ -117,7 +150,9 @@ def encoded(system: str, text: str) -> str | bytes:
 
 def value(system: str, column: Expression, field: Field) -> Expression:
     """A value in its own type; empty text and NaN are null."""
-    if field.kind == TEXT or (field.kind == "other" and system == "sqlite"):
+    if system == "sqlite":
+        return sa.case((sa.collate(column, "BINARY") == "", sa.null()), else_=column)
+    if field.kind == TEXT:
         empty = raw(system, column, field) == literal(system, "")
         return sa.case((empty, sa.null()), else_=column)
     if system == "postgresql" and field.kind in (REAL, SINGLE, DECIMAL):
@@ -149,6 +184,8 @@ def groups_natively(system: str, field: Field) -> bool:
 
 def spelling(system: str, field: Field) -> Spelling | None:
     """How raw texts of a column are spelled; None when they are the texts already."""
+    if system == "sqlite":
+        return lambda text: text_of(value_of(text, field.kind), field)
     if field.kind in (REAL, SINGLE):
         single = field.kind == SINGLE and system != "postgresql"
         return _single if single else _real
@@ -156,11 +193,7 @@ def spelling(system: str, field: Field) -> Spelling | None:
         return None
     if field.kind == BOOLEAN:
         return lambda text: {"0": "false", "1": "true"}.get(text, text)
-    if field.kind in (TIMESTAMP, TIME):
-        return lambda text: re.sub(r"(:\d\d)(?:\.0*|(\.\d*[1-9])0*)$", r"\1\2", text)
-    if system == "sqlite" and field.kind == DECIMAL:
-        return lambda text: _fixed(text, field.scale or 0)
-    return None
+    return trimmed if field.kind in (TIMESTAMP, TIME) else None
 
 
 def _real(text: str) -> str | None:
@@ -177,13 +210,3 @@ def _single(text: str) -> str | None:
     import numpy as np
 
     return _real(str(np.float32(text)))
-
-
-def _fixed(text: str, scale: int) -> str:
-    """A decimal with the digits its column declares, where it has no more than these."""
-    try:
-        number = decimal.Decimal(text)
-        fixed = number.quantize(decimal.Decimal(1).scaleb(-scale))
-    except decimal.InvalidOperation:
-        return text
-    return f"{fixed:f}" if fixed == number else text

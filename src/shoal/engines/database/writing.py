@@ -1,4 +1,4 @@
-"""Arrow into a table: COPY where there is one, else INSERT; and the types of its columns."""
+"""Arrow into a table: COPY where there is one, else INSERT."""
 
 from __future__ import annotations
 
@@ -15,40 +15,19 @@ if TYPE_CHECKING:
 
 BATCH = 50_000
 """Records that travel at once."""
-_MYSQL = ("mysql", "mariadb")
+MYSQL = ("mysql", "mariadb")
+"""Two systems of one kind."""
 
 
 def text_type(system: str, longest: int = 0) -> sa.types.TypeEngine[Any]:
     """The type of a column of text; `longest` is its number of characters, 0 when not known."""
-    if system in _MYSQL:
+    if system in MYSQL:
         if 0 < longest <= 1000:
             return mysql.VARCHAR(longest, charset="utf8mb4", collation="utf8mb4_bin")
         return mysql.LONGTEXT(charset="utf8mb4", collation="utf8mb4_bin")
     if system in ("mssql", "oracle"):
         return sa.Unicode(longest or 4000)
     return sa.Text()
-
-
-def column_type(system: str, kind: pa.DataType) -> sa.types.TypeEngine[Any]:
-    """The type of a column for an Arrow type; text for what databases have no common type for."""
-    if pa.types.is_boolean(kind):
-        return sa.Boolean()
-    if pa.types.is_uint64(kind):
-        return sa.Numeric(20, 0)
-    if pa.types.is_integer(kind):
-        return sa.BigInteger()
-    if pa.types.is_decimal(kind):
-        return sa.Numeric(kind.precision, kind.scale)
-    if pa.types.is_floating(kind):
-        return sa.Double()
-    if pa.types.is_date(kind):
-        return sa.Date()
-    if pa.types.is_timestamp(kind):
-        plain = sa.DateTime(timezone=kind.tz is not None)
-        return mysql.DATETIME(fsp=6) if system in _MYSQL else plain
-    if pa.types.is_time(kind):
-        return mysql.TIME(fsp=6) if system in _MYSQL else sa.Time()
-    return text_type(system)
 
 
 def insert(session: Session, table: sa.Table, batches: Iterable[pa.RecordBatch]) -> None:
@@ -86,21 +65,11 @@ def copy_lines(batch: pa.RecordBatch) -> bytes:
 
 def _escaped(column: pa.Array) -> pa.Array:
     """A column as text in which no character ends a value or a line."""
-    if not _is_text(column.type):
-        return as_text(column).cast(pa.large_string())
     text = column.cast(pa.large_string())
-    for character, escape in (("\\", r"\\"), ("\t", r"\t"), ("\n", r"\n"), ("\r", r"\r")):
-        text = pc.replace_substring(text, character, escape)
+    if _is_text(column.type):
+        for character, escape in (("\\", r"\\"), ("\t", r"\t"), ("\n", r"\n"), ("\r", r"\r")):
+            text = pc.replace_substring(text, character, escape)
     return text
-
-
-def as_text(column: pa.Array) -> pa.Array:
-    """A column as text; what Arrow cannot cast is spelled by Python."""
-    try:
-        return column.cast(pa.string())
-    except pa.ArrowNotImplementedError:
-        values = (None if value is None else str(value) for value in column.to_pylist())
-        return pa.array(values, pa.string())
 
 
 def _insert(session: Session, table: sa.Table, batch: pa.RecordBatch) -> None:
@@ -113,18 +82,9 @@ def _insert(session: Session, table: sa.Table, batch: pa.RecordBatch) -> None:
     statement = sa.insert(table).values(values)
     for start in range(0, batch.num_rows, BATCH):
         part = batch.slice(start, BATCH)
-        columns = [_objects(column) for column in part.columns]
+        columns = [column.to_pylist() for column in part.columns]
         rows = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
         session.attend(lambda rows=rows: session.connection.execute(statement, rows))  # type: ignore[misc]
-
-
-def _objects(column: pa.Array) -> list[Any]:
-    """The values as drivers take them; what is stored as text is spelled first."""
-    kind = column.type
-    plain = (
-        pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_binary(kind)
-    ) and not pa.types.is_duration(kind)
-    return (column if plain or _is_text(kind) else as_text(column)).to_pylist()  # type: ignore[no-any-return]
 
 
 def _is_text(kind: pa.DataType) -> bool:
