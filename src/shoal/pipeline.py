@@ -158,6 +158,7 @@ def release(
                 levels=levels,
                 columns=columns,
                 values=collapsed.values,
+                source=source,
                 **source_facts(filled, source, collapsed.values),
             )
         watch.lap("verify")

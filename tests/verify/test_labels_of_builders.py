@@ -1,15 +1,31 @@
-"""Two independent readings of one description: what the builders write, the verifier accepts."""
+"""Two independent readings of one description: the builders and the verifier say the same."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.definition.model import Cuts, Dates, Groups, Hierarchy, Intervals, Mask, Suppress
+from shoal.definition.model import (
+    Csv,
+    Cuts,
+    Dates,
+    Groups,
+    Hierarchy,
+    Intervals,
+    Mask,
+    PluggedIn,
+    Suppress,
+    Taxonomy,
+)
 from shoal.encode.builders import build
+from shoal.verify.labels.base import missing_label
 from shoal.verify.levels import labels_of
 
 TEXTS = st.sets(st.text("ab1*. ;", min_size=1, max_size=6).filter(str.strip), min_size=1)
@@ -24,8 +40,20 @@ TIMES = DAYS.flatmap(
 )
 
 
+def same_labels(spec: Hierarchy, values: set[str]) -> None:
+    """Every value, and missing, becomes the same at every level."""
+    built = build("column", spec, dict.fromkeys(values, 1))
+    known, rows = labels_of(spec, values), list(built.rows())
+    assert known.last == built.height
+    for level in range(built.height + 1):
+        assert known.generalized(level) == {row[0]: row[level] for row in rows}
+        only = built.labels[level][0] if len(built.labels[level]) == 1 else None
+        assert missing_label(known, level) == (only if level == built.height else None)
+
+
 def accepted(spec: Hierarchy, values: set[str]) -> None:
     """Every level of the built hierarchy fits itself, and missing leaves at the same level."""
+    same_labels(spec, values)
     built = build("column", spec, dict.fromkeys(values, 1))
     known, unknown = labels_of(spec, values), labels_of(spec)
     for level, labels in enumerate(built.labels):
@@ -74,3 +102,64 @@ def test_dates(values: set[str], units: list[str]) -> None:
 )
 def test_groups(values: set[str], sizes: list[int], order: str) -> None:
     accepted(Groups.model_validate({"groups": sizes, "order": order}), values)
+
+
+@given(
+    st.sets(st.dates(date(1000, 1, 1)), min_size=1),
+    st.sampled_from(["%d.%m.%Y", "%m/%d/%Y", "%Y%m%d %H"]),
+)
+def test_dates_of_a_format(days: set[date], form: str) -> None:
+    values = {day.strftime(form) for day in days}
+    same_labels(Dates.model_validate({"date": ["month", "decade"], "format": form}), values)
+
+
+TREES = [
+    {"any": ["a", "b"]},
+    {"north": ["a", "b"], "south": {"sea": ["c"], "hill": {"top": ["d"]}}},
+    {"x": None, "y": {"z": None}},
+]
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_trees(tree: dict[str, Any]) -> None:
+    spec = Taxonomy.model_validate({"tree": tree})
+    same_labels(spec, set())
+    same_labels(spec, {"a", "b"} if "x" not in tree else {"x"})
+
+
+@pytest.mark.parametrize("text", ["a;1;*\nb;1;*\n", 'a;1\n"b;";2\n', "a\nb\n", "a;a\n\nb;a\n"])
+def test_files(tmp_path: Path, text: str) -> None:
+    (tmp_path / "tree.csv").write_text(text, encoding="utf-8")
+    same_labels(Csv(path=tmp_path / "tree.csv"), {"a"})
+
+
+@dataclass(frozen=True)
+class Initials:
+    """The first letters of a value; a builder of somebody else."""
+
+    steps: int
+
+    def build(self, values: Sequence[str]) -> list[list[str]]:
+        return [[v, *(v[:n] for n in range(self.steps, 0, -1))] for v in values]
+
+
+@given(TEXTS, st.integers(1, 3))
+def test_plug_ins(values: set[str], steps: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shoal.plugins.find", lambda kind, name: Initials)
+        same_labels(PluggedIn(builder="initials", parameters={"steps": steps}), values)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Mask.model_validate({"mask": 3}),
+        Suppress(),
+        Intervals.model_validate({"intervals": [5, 10]}),
+        Cuts.model_validate({"cuts": [[1], []]}),
+        Dates.model_validate({"date": ["year"]}),
+        Groups.model_validate({"groups": [2]}),
+    ],
+)
+def test_a_column_without_values(spec: Hierarchy) -> None:
+    same_labels(spec, set())

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from shoal.definition.model import OutputFile
 from shoal.errors import UserError, quoted
 from shoal.values import Finding, Verdict
+from shoal.verify.judges import Unjudged
 from shoal.verify.levels import judge_level
+from shoal.verify.persons import Original, count_persons
 from shoal.verify.recount import Recount, recount
-from shoal.verify.sensitive import NAMED_CLASSES, judge_demands
+from shoal.verify.sensitive import NAMED_CLASSES, judge_demands, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -37,6 +39,7 @@ def verify(
     values: Mapping[str, Collection[str]] | None = None,
     columns: Sequence[str] | None = None,
     numbers: Mapping[str, int] | None = None,
+    source: Source | None = None,
 ) -> Verdict:
     """Judge a release.
 
@@ -45,7 +48,8 @@ def verify(
     distinct `values` of its quasi-identifiers, how often each sensitive value occurs (`reference`)
     and the order of its `columns`. `levels` are those the release claims; without them every
     quasi-identifier must be at one level throughout. `numbers` are its claimed `records`, `classes`
-    and `smallest class`.
+    and `smallest class`. The `source` itself is asked only where the definition names persons:
+    they are counted there.
     """
     try:
         seen = tuple(column.name for column in release.columns())
@@ -61,12 +65,15 @@ def verify(
         )
     except UserError as error:
         return unreadable(error)
+    original = None
+    if source is not None and values is not None:
+        original = Original(source, values, blank)
     findings = (
         presence,
         *_levels(definition, found, levels, values or {}),
-        _k_anonymity(definition.k, found),
+        _at_least_k("k-anonymity", "records", definition.k, found),
         *_complete(definition, found),
-        *judge_demands(definition, found, reference),
+        *_demands(definition, found, reference, levels, original),
         _suppression(definition, found, records, removed, blank),
         *_numbers(definition, found, numbers or {}),
     )
@@ -128,20 +135,46 @@ def _levels(
     return findings
 
 
-def _k_anonymity(k: int, found: Recount) -> Finding:
-    """Every class has at least k records."""
+def _demands(
+    definition: Definition,
+    found: Recount,
+    reference: Mapping[str, Values] | None,
+    levels: Mapping[str, int] | None,
+    original: Original | None,
+) -> list[Finding]:
+    """What is demanded of the classes, by records; or by persons, where the definition names them.
+
+    Where persons cannot be counted, no demand on them holds.
+    """
+    if not definition.person:
+        return judge_demands(definition, found, reference)
+    try:
+        persons = count_persons(definition, found, levels, original)
+    except Unjudged as why:
+        unjudged = [Finding("persons", False, f"not judged: {why}")]
+        return unjudged + [
+            Finding(name, False, "not judged: see persons") for name in names_of(definition)
+        ]
+    return [
+        _at_least_k("persons", "persons", definition.k, persons.found),
+        *judge_demands(definition, persons.found, persons.reference),
+    ]
+
+
+def _at_least_k(name: str, of_what: str, k: int, found: Recount) -> Finding:
+    """Every class has at least k records, or persons: the sizes in `found` are those."""
     failing = [row for row, size in enumerate(found.sizes.tolist()) if size < k]
     if not failing:
         if not found.classes:
-            return Finding("k-anonymity", True, "no classes")
+            return Finding(name, True, "no classes")
         classes = f"{found.classes:,} {'class' if found.classes == 1 else 'classes'}"
-        saw = f"{classes}, the smallest of {found.smallest:,} records; {k} demanded"
-        return Finding("k-anonymity", True, saw)
+        saw = f"{classes}, the smallest of {found.smallest:,} {of_what}; {k} demanded"
+        return Finding(name, True, saw)
     named = [found.name(row) for row in found.first_of(failing, NAMED_CLASSES)]
     more = f" and {len(failing) - len(named):,} more" if len(failing) > len(named) else ""
-    saw = f"{len(failing):,} of {found.classes:,} classes have fewer than {k} records: "
+    saw = f"{len(failing):,} of {found.classes:,} classes have fewer than {k} {of_what}: "
     said = "; ".join(f"{each} has {each.size}" for each in named)
-    return Finding("k-anonymity", False, saw + said + more)
+    return Finding(name, False, saw + said + more)
 
 
 def _complete(definition: Definition, found: Recount) -> list[Finding]:

@@ -22,8 +22,15 @@ if TYPE_CHECKING:
 ROOM = 1e-9
 
 
+class Unjudged(Exception):
+    """Why a demand cannot be judged."""
+
+
 class Members(NamedTuple):
-    """The records of one class: how many, and those of their sensitive values that count."""
+    """One class: how many records it has, and those of their sensitive values that count.
+
+    Where persons are counted, both are numbers of persons.
+    """
 
     size: int
     values: Values

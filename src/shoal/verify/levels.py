@@ -74,15 +74,31 @@ def judge_level(
         labels = labels_of(attribute.hierarchy, values)
     except BadHierarchy as error:
         return Finding(name, False, f"not judged: {error.what}")
-    limit = labels.height if attribute.limit is None else min(attribute.limit, labels.height)
-    allowed = range(attribute.lowest, limit + 1)
+    allowed = _allowed(attribute, labels)
     if stated is None:
         return _infer(name, labels, column, allowed)
     if stated not in allowed:
-        which = f"levels {attribute.lowest} to {limit} are allowed"
+        which = f"levels {allowed.start} to {allowed.stop - 1} are allowed"
         return Finding(name, False, f"level {stated} is stated, but {which}")
     fault = _fault(labels, column, stated)
     return Finding(name, not fault, fault or f"{_seen(column)} at level {stated}")
+
+
+def only_level(
+    attribute: Attribute, column: ColumnCount, values: Collection[str] | None = None
+) -> int | None:
+    """The level that alone fits the whole column; None where several do, or none, or who knows."""
+    if attribute.hierarchy is None:
+        return None
+    labels = labels_of(attribute.hierarchy, values)
+    fitting = [each for each in _allowed(attribute, labels) if not _fault(labels, column, each)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _allowed(attribute: Attribute, labels: Labels) -> range:
+    """The levels that the definition and the hierarchy allow."""
+    limit = labels.height if attribute.limit is None else min(attribute.limit, labels.height)
+    return range(attribute.lowest, limit + 1)
 
 
 def _infer(name: str, labels: Labels, column: ColumnCount, allowed: range) -> Finding:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from shoal.engines.base import Source
     from shoal.values import Bools, Ints
 
-_SIZE = "size"
+SIZE = "size"
+"""The column of a recount's table that has the number of records of each class."""
 
 Values: TypeAlias = Mapping[str | None, int]
 """How many records have each value of a sensitive attribute, None for missing."""
@@ -63,7 +64,7 @@ class Recount:
     @cached_property
     def sizes(self) -> Ints:
         """The number of records of each class."""
-        return _numbers(self.table.column(_SIZE))
+        return _numbers(self.table.column(SIZE))
 
     @property
     def records(self) -> int:
@@ -87,6 +88,12 @@ class Recount:
             self.sizes[_missing(self.table, range(len(self.quasi_identifiers))).any(0)].sum()
         )
 
+    @property
+    def unlabelled(self) -> Bools:
+        """Whether a class has no label at all: every quasi-identifier is missing."""
+        missing = _missing(self.table, range(len(self.quasi_identifiers)))
+        return np.asarray(missing.all(0), dtype=bool)
+
     def name(self, row: int) -> ClassName:
         """The class of a row, named by its labels."""
         labels = [self.table.column(i)[row].as_py() for i in range(len(self.quasi_identifiers))]
@@ -98,18 +105,18 @@ class Recount:
         """Of these rows at most so many, always the same ones: by size, then by labels."""
         chosen = np.asarray(rows, dtype=np.int64)
         classes = self.table.take(pa.array(chosen))
-        keys = [(_SIZE, order)] + [(n, "ascending") for n in classes.column_names[:-1]]
+        keys = [(SIZE, order)] + [(n, "ascending") for n in classes.column_names[:-1]]
         places = pc.sort_indices(classes, sort_keys=keys)[:most]
         return [int(chosen[i]) for i in places.to_pylist()]
 
     def column(self, position: int) -> ColumnCount:
         """The labels of one quasi-identifier, from the classes: no second pass over records."""
         name = self.table.column_names[position]
-        summed = self.table.group_by(name).aggregate([(_SIZE, "sum")])
+        summed = self.table.group_by(name).aggregate([(SIZE, "sum")])
         counts = dict(
             zip(
                 summed.column(name).to_pylist(),
-                summed.column(f"{_SIZE}_sum").to_pylist(),
+                summed.column(f"{SIZE}_sum").to_pylist(),
                 strict=True,
             )
         )
@@ -143,14 +150,14 @@ def recount(
     marked = 0
     if mark:
         blank = _missing(table, range(columns + len(sensitive))).all(0)
-        marked = int(_numbers(table.column(_SIZE))[blank].sum())
+        marked = int(_numbers(table.column(SIZE))[blank].sum())
         table = table.filter(pa.array(~blank))
     if not sensitive:
         return Recount(names, table, marked)
     table = _without(table, range(columns, columns + len(sensitive)), missing_sensitive)
     classes, class_of = _classes(table, columns)
     values = {
-        name: _values(table.column(columns + i), table.column(_SIZE), class_of, len(classes))
+        name: _values(table.column(columns + i), table.column(SIZE), class_of, len(classes))
         for i, name in enumerate(sensitive)
     }
     return Recount(names, classes, marked, values)
@@ -166,7 +173,7 @@ def distinct_values(counted: pa.Table, names: Sequence[str]) -> dict[str, frozen
 def _counted(source: Source, columns: Sequence[str], missing: Sequence[str]) -> pa.Table:
     """`count_by` with columns of our own names, so that no name of the data is in the way."""
     table = source.count_by(columns, missing)
-    return table.rename_columns([f"column {i}" for i in range(len(columns))] + [_SIZE])
+    return table.rename_columns([f"column {i}" for i in range(len(columns))] + [SIZE])
 
 
 def _without(table: pa.Table, positions: range, texts: Sequence[str]) -> pa.Table:
@@ -184,14 +191,14 @@ def _classes(table: pa.Table, columns: int) -> tuple[pa.Table, Ints]:
     labels = table.column_names[:columns]
     numbered = table.append_column("row", pa.array(np.arange(len(table))))
     grouped = numbered.group_by(labels, use_threads=False).aggregate(
-        [(_SIZE, "sum"), ("row", "list")]
+        [(SIZE, "sum"), ("row", "list")]
     )
     lengths = np.asarray(pc.list_value_length(grouped.column("row_list")))
     class_of = np.empty(len(table), dtype=np.int64)
     class_of[_numbers(pc.list_flatten(grouped.column("row_list")))] = np.repeat(
         np.arange(len(grouped)), lengths
     )
-    classes = grouped.select([*labels, f"{_SIZE}_sum"]).rename_columns([*labels, _SIZE])
+    classes = grouped.select([*labels, f"{SIZE}_sum"]).rename_columns([*labels, SIZE])
     return classes, class_of
 
 

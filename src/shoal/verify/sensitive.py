@@ -13,7 +13,7 @@ from shoal.errors import BadHierarchy
 from shoal.privacy.base import PlainModel
 from shoal.values import Finding
 from shoal.verify.ancestors import ancestors_of
-from shoal.verify.judges import JUDGES, NEED_TABLE, Judge, Members, Reference
+from shoal.verify.judges import JUDGES, NEED_TABLE, Judge, Members, Reference, Unjudged
 
 if TYPE_CHECKING:
     from shoal.definition.demands import Demand
@@ -24,19 +24,26 @@ NAMED_CLASSES = 10
 """How many failing classes are named."""
 
 
-class Unjudged(Exception):
-    """Why a demand cannot be judged."""
-
-
 def judge_demands(
     definition: Definition, found: Recount, reference: Mapping[str, Values] | None
 ) -> list[Finding]:
     """The finding about each demand beyond k.
 
+    Where persons are counted, the sizes and values of `found` and `reference` are numbers of them.
     `reference` has the values of each sensitive attribute in the whole source, None when the source
     is not known. Missing values count as the definition says.
     """
     return [_judged(demand, definition, found, reference) for demand in demands_of(definition)]
+
+
+def names_of(definition: Definition) -> list[str]:
+    """What the finding about each demand is called."""
+    return [_name(demand) for demand in demands_of(definition)]
+
+
+def _name(demand: Demand) -> str:
+    attribute = demand.parameters.get("attribute")
+    return demand.model if attribute is None else f"{demand.model} of {attribute}"
 
 
 def _judged(
@@ -44,11 +51,10 @@ def _judged(
 ) -> Finding:
     attribute = demand.parameters.get("attribute")
     as_value = definition.missing.sensitive == "value"
-    name = demand.model
+    name = _name(demand)
     values: list[Values] = [{}] * found.classes
     table: Values | None = {}
     if attribute is not None:
-        name = f"{demand.model} of {attribute}"
         values = [told(each, as_value) for each in found.values[attribute]]
         table = None if reference is None else told(reference[attribute], as_value)
     classes = list(map(Members, found.sizes.tolist(), values))

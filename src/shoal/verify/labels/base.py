@@ -1,7 +1,8 @@
 """What the verifier asks about the labels of a hierarchy, and what all builders have in common.
 
-The question is not what a value becomes but whether a label, as it stands in a release, can be one
-of its level. So a fault in the code that builds hierarchies is not repeated here.
+Two questions: whether a label, as it stands in a release, can be one of its level, and what a value
+of the source becomes at a level. Both are answered from the description of the hierarchy, so a
+fault in the code that builds hierarchies is not repeated here.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 TOP = "*"
 """The label of the level that is added above a builder's last level."""
@@ -30,6 +31,16 @@ class Labels(Protocol):
         """Whether this is certainly the last level and has one value only.
 
         Missing becomes that value, so a missing value that still stands there is a fault.
+        """
+
+    @property
+    def last(self) -> int:
+        """The last level; for a builder the values must be known."""
+
+    def generalized(self, level: int) -> Mapping[str, str]:
+        """What values become at a level up to the last; one without a place is left out.
+
+        A builder tells it of the values that it knows, a list of labels of all that it lists.
         """
 
 
@@ -65,6 +76,25 @@ class Built(ABC):
             return True
         return level == self.listed and len(labels) == 1 and self.is_whole(labels[0])
 
+    @property
+    def last(self) -> int:
+        """The last listed level where all values have one label there, else the `*` above it."""
+        single = self.listed and len(set(self.generalized(self.listed).values())) == 1
+        return self.listed if single else self.listed + 1
+
+    def generalized(self, level: int) -> dict[str, str]:
+        """The values themselves, their labels, or `*`."""
+        values = self.values or ()
+        if level == 0:
+            return {value: value for value in values}
+        if level == self.listed + 1:
+            return dict.fromkeys(values, TOP)
+        return self.labelled(level)
+
+    @abstractmethod
+    def labelled(self, level: int) -> dict[str, str]:
+        """`generalized` for the levels 1 to `listed`."""
+
     @abstractmethod
     def is_value(self, label: str) -> bool:
         """Whether it may be an original value, told from its form."""
@@ -76,3 +106,11 @@ class Built(ABC):
     @abstractmethod
     def is_whole(self, label: str) -> bool:
         """Whether this label of the last listed level certainly stands for every value."""
+
+
+def missing_label(labels: Labels, level: int) -> str | None:
+    """What a missing value becomes: the single label of the last level, missing still elsewhere."""
+    if level != labels.last:
+        return None
+    there = set(labels.generalized(level).values()) or {TOP}
+    return there.pop() if len(there) == 1 else None

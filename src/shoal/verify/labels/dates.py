@@ -56,6 +56,19 @@ def in_unit(unit: str, label: str, day: date) -> bool:
     return day.isoformat().startswith(label)
 
 
+def name_of(unit: str, day: date) -> str:
+    """What the day, week, month ... of a day is called."""
+    year, week, _ = day.isocalendar()
+    if unit == "week":
+        return f"{year:04}-W{week:02}"
+    if unit == "quarter":
+        return f"{day.year:04}-Q{1 + (day.month - 1) // 3}"
+    if unit in ("decade", "century"):
+        known = f"{day.year:04}"[: 3 if unit == "decade" else 2]
+        return f"{known:0<4}-{known:9<4}"
+    return day.isoformat()[: {"year": 4, "month": 7, "day": 10}[unit]]
+
+
 class DateLabels(Built):
     """One unit of the calendar per level, above dates as the source writes them."""
 
@@ -70,6 +83,12 @@ class DateLabels(Built):
     def listed_misfits(self, level: int, labels: Sequence[str]) -> list[str]:
         """Labels that do not name one of the level's units."""
         return [label for label in labels if not is_unit(self.spec.units[level - 1], label)]
+
+    def labelled(self, level: int) -> dict[str, str]:
+        """The unit that each date lies in."""
+        unit = self.spec.units[level - 1]
+        days = {value: self._day(value) for value in self.values or ()}
+        return {value: name_of(unit, day) for value, day in days.items() if day is not None}
 
     def is_whole(self, label: str) -> bool:
         """Whether every date of the source lies in it."""

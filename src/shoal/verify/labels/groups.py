@@ -15,15 +15,13 @@ from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shoal.verify.labels.base import TOP, Built
-from shoal.verify.labels.ranges import Range, as_number, as_range
+from shoal.verify.labels.ranges import EVERYTHING, Range, as_label, as_range, measured
 
 if TYPE_CHECKING:
     from shoal.definition.model import Groups
 
 _NUMBERED = re.compile(r"group ([1-9][0-9]*) of ([1-9][0-9]*)", re.ASCII)
 _FORMS = (re.compile(r"<(\w+)"), re.compile(r"\[(\w+),(\w+)\)"), re.compile(r">=(\w+)"))
-_LONGEST = 400
-"""More digits than this before or after the point are a text and no number."""
 
 Ends: TypeAlias = tuple[Any, Any]
 """Where a run begins and ends: two texts, or two numbers with infinity for an open end."""
@@ -44,7 +42,8 @@ class GroupLabels(Built):
     def listed_misfits(self, level: int, labels: Sequence[str]) -> list[str]:
         """Labels that are no run of this level; where the order is open, in the order that fits."""
         if self.values is not None:
-            return self._known_misfits(self.spec.sizes[level - 1], labels)
+            known = set(self.labelled(level).values())
+            return [label for label in labels if label not in known]
         if any(map(_NUMBERED.fullmatch, labels)):
             return _unnumbered(labels)
         if list(labels) == [TOP]:
@@ -54,35 +53,29 @@ class GroupLabels(Built):
             found.append(_overlapping(labels, _number_ends))
         return min(found, key=len)
 
+    def labelled(self, level: int) -> dict[str, str]:
+        """The run that each value is in: the sorted values are cut every so many."""
+        size, values = self.spec.sizes[level - 1], self.values or frozenset()
+        numbers = {value: number for value in values if (number := measured(value)) is not None}
+        if self.spec.order == "text" or len(numbers) < len(values):
+            ordered = sorted(values)
+            labels = _text_labels(ordered, size)
+        else:
+            ordered = sorted(values, key=lambda value: (numbers[value], value))
+            labels = _number_labels([numbers[value] for value in ordered], size)
+        return {value: labels[at // size] for at, value in enumerate(ordered)}
+
     def is_whole(self, label: str) -> bool:
         """A single run of all values has nothing to be separated from: its label is `*`."""
         return label == TOP and (self.values is None or len(self.values) <= self.spec.sizes[-1])
 
-    def _known_misfits(self, size: int, labels: Sequence[str]) -> list[str]:
-        """The source's values are known, so its runs are: cut the sorted values every `size`."""
-        values = self.values or frozenset()
-        numbers = [number for value in values if (number := _number(value)) is not None]
-        if self.spec.order == "text" or len(numbers) < len(values):
-            expected = _text_labels(sorted(values), size)
-            return [label for label in labels if label not in expected]
-        ranges = _number_ranges(sorted(numbers), size)
-        if ranges is not None:
-            return [label for label in labels if _range_of(label) not in ranges]
-        return [label for label in labels if label not in _numbered(len(values), size)]
 
-
-def _number(value: str) -> Fraction | None:
-    """The number that a value is in the order of numbers."""
-    found = as_number(value) if len(value.strip()) <= _LONGEST else None
-    return None if found is None or abs(found.adjusted()) > _LONGEST else Fraction(found)
-
-
-def _numbered(values: int, size: int) -> set[str]:
+def _numbered(values: int, size: int) -> list[str]:
     runs = -(-values // size)
-    return {f"group {run} of {runs}" for run in range(1, runs + 1)}
+    return [f"group {run} of {runs}" for run in range(1, runs + 1)]
 
 
-def _text_labels(ordered: Sequence[str], size: int) -> set[str]:
+def _text_labels(ordered: Sequence[str], size: int) -> list[str]:
     """The labels of a level: what two texts share, and one character more, separates them."""
     ends = [""]
     for at in range(size, len(ordered), size):
@@ -90,8 +83,8 @@ def _text_labels(ordered: Sequence[str], size: int) -> set[str]:
         ends.append(ordered[at][: shared + 1])
         if 2 * (shared + 1) > len(ordered[at]) or not ends[-1].isalnum():
             return _numbered(len(ordered), size)
-    inner = {f"[{low},{high})" for low, high in pairwise(ends[1:])}
-    return inner | {f"<{ends[1]}", f">={ends[-1]}"} if len(ends) > 1 else {TOP}
+    inner = [f"[{low},{high})" for low, high in pairwise(ends[1:])]
+    return [f"<{ends[1]}", *inner, f">={ends[-1]}"] if len(ends) > 1 else [TOP]
 
 
 def _shared(lower: str, upper: str) -> int:
@@ -100,8 +93,8 @@ def _shared(lower: str, upper: str) -> int:
     return next((at for at, (one, other) in pairs if one != other), len(lower))
 
 
-def _number_ranges(ordered: Sequence[Fraction], size: int) -> set[Range] | None:
-    """The ranges of a level; None where some number between two runs would tell too much.
+def _number_labels(ordered: Sequence[Fraction], size: int) -> list[str]:
+    """The labels of a level: ranges, or numbered where a number between two would tell too much.
 
     All numbers are whole multiples of one power of ten. In these steps the larger end has so many
     digits, and the number between has zeros in the lower half of them.
@@ -115,10 +108,11 @@ def _number_ranges(ordered: Sequence[Fraction], size: int) -> set[Range] | None:
         while low // roundest * roundest + roundest >= high:
             roundest /= 10
             if roundest < finest:
-                return None
+                return _numbered(len(ordered), size)
         ends.append(low // roundest * roundest + roundest)
     ends.append(None)
-    return {Range(low, high) for low, high in pairwise(ends)}
+    ranges = [Range(low, high) for low, high in pairwise(ends)]
+    return [TOP] if ranges == [EVERYTHING] else [as_label(each) for each in ranges]
 
 
 def _common_step(numbers: Sequence[Fraction]) -> Fraction:
@@ -129,10 +123,6 @@ def _common_step(numbers: Sequence[Fraction]) -> Fraction:
     while any(numbers) and all((number / step / 10).denominator == 1 for number in numbers):
         step *= 10
     return step
-
-
-def _range_of(label: str) -> Range | None:
-    return Range(None, None) if label == TOP else as_range(label)
 
 
 def _unnumbered(labels: Sequence[str]) -> list[str]:

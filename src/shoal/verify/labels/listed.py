@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 
 class Listed:
-    """Level by level the set of labels that may stand there."""
+    """A row of labels for each value; level by level the set of labels that may stand there."""
 
-    def __init__(self, levels: Sequence[Collection[str]]) -> None:
-        self.levels = tuple(frozenset(labels) for labels in levels)
+    def __init__(self, rows: Sequence[Sequence[str]]) -> None:
+        self.rows = tuple(map(tuple, rows))
+        columns = zip(*self.rows, strict=True) if self.rows else [(), (TOP,)]
+        self.levels = tuple(map(frozenset, columns))
 
     @property
     def height(self) -> int:
@@ -32,6 +34,17 @@ class Listed:
     def single(self, level: int, labels: Sequence[str]) -> bool:  # noqa: ARG002
         """Whether it is the last level and names one label."""
         return level == self.height and len(self.levels[level]) == 1
+
+    @property
+    def last(self) -> int:
+        """The level of the last labels of the rows."""
+        return self.height
+
+    def generalized(self, level: int) -> dict[str, str]:
+        """What the row of each value says; a value with two rows that differ has no place."""
+        told: dict[str, str] = {}
+        again = {row[0] for row in self.rows if told.setdefault(row[0], row[level]) != row[level]}
+        return {value: label for value, label in told.items() if value not in again}
 
 
 class SuppressLabels(Built):
@@ -48,6 +61,10 @@ class SuppressLabels(Built):
         """No level lies between the values and `*`."""
         return list(labels)
 
+    def labelled(self, level: int) -> dict[str, str]:  # noqa: ARG002
+        """No level lies between the values and `*`."""
+        return {}
+
     def is_whole(self, label: str) -> bool:  # noqa: ARG002
         """`*` is added even where the column has one value."""
         return False
@@ -55,13 +72,12 @@ class SuppressLabels(Built):
 
 def file_labels(spec: Csv) -> Listed:
     """The columns of a hierarchy file: the values, then the labels of level 1, 2 and so on."""
-    return Listed(list(zip(*file_rows(spec), strict=True)))
+    return Listed(file_rows(spec))
 
 
 def tree_labels(spec: Taxonomy) -> Listed:
     """The labels of a tree, level by level."""
-    rows = tree_rows(spec)
-    return Listed(list(zip(*rows, strict=True)) if rows else [(), (TOP,)])
+    return Listed(tree_rows(spec))
 
 
 def plugged_labels(spec: PluggedIn, values: Collection[str] | None) -> Listed:
@@ -73,17 +89,18 @@ def plugged_labels(spec: PluggedIn, values: Collection[str] | None) -> Listed:
             hint="put the source where the definition says, so that its values can be read",
         )
     if not values:
-        return Listed([(), (TOP,)])
+        return Listed(())
     try:
         builder = plugins.make("builder", spec.builder, spec.parameters)
-        levels = [set(level) for level in zip(*builder.build(sorted(values)), strict=True)]
+        rows = [tuple(row) for row in builder.build(sorted(values))]
+        tops = set(list(zip(*rows, strict=True))[-1])
     except Exception as error:
         raise BadHierarchy(
             f"the builder {spec.builder!r} makes no hierarchy ({type(error).__name__})",
             code="builder-failed",
             hint="the verifier needs the same version of the plug-in as the run",
         ) from error
-    return Listed(levels if len(levels[-1]) == 1 else [*levels, (TOP,)])
+    return Listed(rows if len(tops) == 1 else [(*row, TOP) for row in rows])
 
 
 def file_rows(spec: Csv) -> list[list[str]]:

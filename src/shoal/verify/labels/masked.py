@@ -31,10 +31,20 @@ class MaskLabels(Built):
         """Too few or too many stars, a star elsewhere, or all stars of the wrong length."""
         step = self.spec.mask[level - 1]
         if self.values is not None:
-            known = self._masked(self.values, step)
+            known = set(self.labelled(level).values())
             return [label for label in labels if label not in known]
         longest = max(map(len, labels), default=0)
         return [label for label in labels if not self._fits(label, step, longest)]
+
+    def labelled(self, level: int) -> dict[str, str]:
+        """Each value with its stars; one that is no longer than these is nothing but stars."""
+        step, values = self.spec.mask[level - 1], self.values or ()
+        stars, whole = TOP * step, TOP * max(map(len, values), default=0)
+        right = self.spec.side == "right"
+        return {
+            v: whole if len(v) <= step else v[:-step] + stars if right else stars + v[step:]
+            for v in values
+        }
 
     def is_whole(self, label: str) -> bool:
         """The only label of a known source, or all stars and no more than are masked.
@@ -42,7 +52,7 @@ class MaskLabels(Built):
         The stars are as many as the longest value has characters, so then all values are masked.
         """
         if self.values is not None:
-            return self._masked(self.values, self.spec.mask[-1]) == {label}
+            return set(self.labelled(self.listed).values()) == {label}
         return set(label) == {TOP} and len(label) <= self.spec.mask[-1]
 
     def _fits(self, label: str, step: int, longest: int) -> bool:
@@ -55,12 +65,3 @@ class MaskLabels(Built):
         """What is left without the stars at the masked side, and how many these are."""
         rest = label.rstrip(TOP) if self.spec.side == "right" else label.lstrip(TOP)
         return rest, len(label) - len(rest)
-
-    def _masked(self, values: Collection[str], step: int) -> set[str]:
-        """What the description makes of these values."""
-        stars, whole = TOP * step, TOP * max(map(len, values), default=0)
-        long = [value for value in values if len(value) > step]
-        masked = {
-            v[:-step] + stars if self.spec.side == "right" else stars + v[step:] for v in long
-        }
-        return masked | ({whole} if len(long) < len(values) else set())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
 from abc import abstractmethod
@@ -27,6 +28,8 @@ _FORMS = (
 )
 LONGEST = 4000
 """Characters of a label; Python makes no numbers of texts much longer."""
+LARGEST = 400
+"""Digits before or after the point of a value that is measured; one with more has no place."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,9 @@ class Range:
         )
 
 
+EVERYTHING = Range(None, None)
+
+
 def as_range(label: str) -> Range | None:
     """The range a label writes, None when it is no such label or longer than Python reads."""
     if len(label) > LONGEST:
@@ -57,9 +63,36 @@ def as_range(label: str) -> Range | None:
     return None
 
 
+def as_label(found: Range) -> str:
+    """The label that writes a range with at least one end."""
+    low = "" if found.low is None else _decimal(found.low)
+    high = "" if found.high is None else _decimal(found.high)
+    if not low:
+        return f"<{high}"
+    return f"[{low},{high})" if high else f">={low}"
+
+
+def _decimal(number: Fraction) -> str:
+    """A decimal number without needless zeros."""
+    places = 0
+    while (number * 10**places).denominator != 1:
+        places += 1
+    digits = f"{abs(int(number * 10**places)):0{places + 1}}"
+    sign = "-" if number < 0 else ""
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+
+
 def as_number(text: str) -> Decimal | None:
     """The number a value writes, with sign, point and exponent as it likes; None for no number."""
     return Decimal(text.strip()) if _VALUE.fullmatch(text.strip()) else None
+
+
+def measured(text: str) -> Fraction | None:
+    """The number a value writes, None for no number and for one that nobody measures."""
+    number = as_number(text) if len(text.strip()) <= LARGEST else None
+    if number is None or abs(number.adjusted()) > LARGEST:
+        return None
+    return Fraction(number)
 
 
 def exact(number: float) -> Fraction:
@@ -82,6 +115,22 @@ class RangeLabels(Built):
         """Whether the label writes a range of this level."""
         found = as_range(label)
         return found is not None and self.is_range(level, found)
+
+    def labelled(self, level: int) -> dict[str, str]:
+        """The range that each number lies in."""
+        labels: dict[Range, str] = {}
+        found: dict[str, str] = {}
+        for value in self.values or ():
+            if (number := measured(value)) is not None:
+                around = self.around(level, number)
+                if around not in labels:
+                    labels[around] = as_label(around) if around != EVERYTHING else TOP
+                found[value] = labels[around]
+        return found
+
+    @abstractmethod
+    def around(self, level: int, number: Fraction) -> Range:
+        """The level's range that the number lies in."""
 
     @abstractmethod
     def is_range(self, level: int, found: Range) -> bool:
@@ -112,14 +161,21 @@ class IntervalLabels(RangeLabels):
             return self.bottom is not None and found.high == self.bottom
         if found.high is None:
             return self.top is not None and found.low == self.top
+        return found == self.around(level, found.low) and found.low < found.high
+
+    def around(self, level: int, number: Fraction) -> Range:
+        """The interval from the origin, or one of the open ends."""
+        if self.bottom is not None and number < self.bottom:
+            return Range(None, self.bottom)
+        if self.top is not None and number >= self.top:
+            return Range(self.top, None)
         width = self.widths[level - 1]
-        low = self.origin + (found.low - self.origin) // width * width
+        low = self.origin + (number - self.origin) // width * width
         high = low + width
-        if self.bottom is not None:
-            low = max(low, self.bottom)
-        if self.top is not None:
-            high = min(high, self.top)
-        return found == Range(low, high) and low < high
+        return Range(
+            low if self.bottom is None else max(low, self.bottom),
+            high if self.top is None else min(high, self.top),
+        )
 
 
 class CutLabels(RangeLabels):
@@ -127,17 +183,19 @@ class CutLabels(RangeLabels):
 
     def __init__(self, spec: Cuts, values: Collection[str] | None) -> None:
         super().__init__(len(spec.cuts), values)
-        self.levels = [self._ranges([exact(cut) for cut in cuts]) for cuts in spec.cuts]
+        self.points = [sorted({exact(cut) for cut in cuts}) for cuts in spec.cuts]
 
     def is_label(self, level: int, label: str) -> bool:
         """A level without cut points has the label `*`."""
-        return super().is_label(level, label) if self.levels[level - 1] else label == TOP
+        return super().is_label(level, label) if self.points[level - 1] else label == TOP
 
     def is_range(self, level: int, found: Range) -> bool:
         """Whether the level's cut points make this range."""
-        return found in self.levels[level - 1]
+        ends = [None, *self.points[level - 1], None]
+        return (found.low, found.high) in itertools.pairwise(ends)
 
-    @staticmethod
-    def _ranges(cuts: Sequence[Fraction]) -> set[Range]:
-        ends = [None, *cuts, None]
-        return {Range(*pair) for pair in itertools.pairwise(ends)} if cuts else set()
+    def around(self, level: int, number: Fraction) -> Range:
+        """From the last point that is not above the number to the next one."""
+        points = self.points[level - 1]
+        at = bisect.bisect_right(points, number)
+        return Range(points[at - 1] if at else None, points[at] if at < len(points) else None)

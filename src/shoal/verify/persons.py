@@ -1,0 +1,154 @@
+"""Does every class hide enough persons? Where one person can have several records.
+
+A release does not tell whose its records are. So the source is generalized to the levels of the
+release, by the verifier's own reading of the hierarchies, and persons are counted there. That tells
+of the release only if its classes are those of the source, with the same records and the same
+sensitive values; a release of which that is not so is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from shoal.definition.demands import demands_of
+from shoal.errors import BadHierarchy
+from shoal.verify.generalize import generalizations
+from shoal.verify.judges import Unjudged
+from shoal.verify.levels import only_level
+from shoal.verify.recount import SIZE, Recount
+from shoal.verify.tally import tally
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+    from shoal.engines.base import Source
+    from shoal.values import Ints
+    from shoal.verify.recount import Values
+    from shoal.verify.tally import Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Original:
+    """What persons are counted in: the source, the distinct values of its quasi-identifiers, and
+    how many of its records are blank, without any quasi-identifier and sensitive value."""
+
+    source: Source
+    values: Mapping[str, Collection[str]]
+    blank: int
+
+
+@dataclass(frozen=True, eq=False)
+class Persons:
+    """The classes of a release by persons: `found` has persons for sizes, and as sensitive values
+    the distinct pairs of person and value; `reference` has the pairs of the whole source."""
+
+    found: Recount
+    reference: Mapping[str, Values]
+
+
+def count_persons(
+    definition: Definition,
+    found: Recount,
+    levels: Mapping[str, int] | None,
+    original: Original | None,
+) -> Persons:
+    """The persons of each class of a release; Unjudged where they cannot be told.
+
+    `levels` are those that the release claims, else they are told from its labels.
+    """
+    if original is None:
+        raise Unjudged("persons are counted in the source, which cannot be read or has changed")
+    levels = _levels(definition, found, levels, original.values)
+    labels = generalizations(definition, levels, original.values)
+    basic = definition.missing.match == "basic"
+    demands = (demand.parameters.get("attribute") for demand in demands_of(definition))
+    sensitive: list[str | None] = [name for name in dict.fromkeys(demands) if name is not None]
+    persons: Ints | None = None
+    values, reference = dict(found.values), {}
+    for name in sensitive or [None]:
+        counted = tally(
+            original.source,
+            definition.quasi_identifiers,
+            definition.person,
+            sensitive=name,
+            missing=definition.missing.values,
+            generalized=labels,
+            complete=definition.quasi_identifiers if basic else (),
+        )
+        rows = _same_classes(found, counted, name, original.blank)
+        persons = counted.persons[rows]
+        if name is not None and counted.values is not None:
+            values[name] = [counted.values.of_persons(row) for row in rows.tolist()]
+            reference[name] = counted.values.table
+    place = found.table.column_names.index(SIZE)
+    table = found.table.set_column(place, SIZE, pa.array(persons, pa.int64()))
+    return Persons(replace(found, table=table, values=values), reference)
+
+
+def _levels(
+    definition: Definition,
+    found: Recount,
+    levels: Mapping[str, int] | None,
+    values: Mapping[str, Collection[str]],
+) -> dict[str, int]:
+    """The level of each quasi-identifier, the stated one or the only one that fits."""
+    told: dict[str, int] = {}
+    for position, name in enumerate(definition.quasi_identifiers):
+        if levels is not None and name in levels:
+            told[name] = levels[name]
+            continue
+        try:
+            level = only_level(
+                definition.attributes[name], found.column(position), values.get(name)
+            )
+        except BadHierarchy as error:
+            raise Unjudged(error.what) from error
+        if level is None:
+            raise Unjudged(f"the level of {name!r} is not known; give the result of the run")
+        told[name] = level
+    return told
+
+
+def _same_classes(found: Recount, counted: Tally, sensitive: str | None, blank: int) -> Ints:
+    """The row of each class of the release in what was counted; Unjudged where one differs.
+
+    Blank records of the source look like suppressed ones where these are marked. So the class
+    without any label may lack them in the release.
+    """
+    rows = counted.rows_of(found)
+    lacking = int((rows < 0).sum())
+    if lacking:
+        raise Unjudged(f"{lacking:,} of {found.classes:,} classes are not in the source")
+    sizes, records = found.sizes, counted.records[rows]
+    unlabelled = found.unlabelled
+    same = (sizes == records) | (unlabelled & (sizes == records - blank))
+    if not same.all():
+        raise Unjudged(
+            f"{int((~same).sum()):,} of {found.classes:,} classes have other numbers of records "
+            "than in the source"
+        )
+    if sensitive is not None and counted.values is not None:
+        original = [counted.values.of_records(row) for row in rows.tolist()]
+        gone = (records - sizes).tolist()
+        differing = _differing(found.values[sensitive], original, gone)
+        if differing:
+            raise Unjudged(
+                f"{differing:,} of {found.classes:,} classes have other values of {sensitive!r} "
+                "than in the source"
+            )
+    return rows
+
+
+def _differing(
+    released: Sequence[Values], original: Sequence[dict[str | None, int]], gone: Sequence[int]
+) -> int:
+    """How many classes have other values; `gone` are the blank records that a class lacks."""
+    differing = 0
+    for values, source, blank in zip(released, original, gone, strict=True):
+        if blank:
+            source[None] = source.get(None, 0) - blank
+        differing += {v: n for v, n in source.items() if n} != dict(values)
+    return differing

@@ -1,0 +1,157 @@
+"""The classes of a table whose records belong to persons: how many persons each class has.
+
+The engine counts the combinations of quasi-identifiers, person and one sensitive attribute. Their
+texts become numbers at once, and everything after that is sorting and counting of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.verify.numbering import encoded, numbered
+
+if TYPE_CHECKING:
+    from shoal.engines.base import Generalization, Source
+    from shoal.values import Ints
+    from shoal.verify.recount import Recount, Values
+
+
+@dataclass(frozen=True, eq=False)
+class ValuesOfPersons:
+    """The values of a sensitive attribute in each class, by records and by persons.
+
+    The cells of class `c` are those from `starts[c]` up to `starts[c + 1]`. A cell has a value, the
+    records of the class with that value, and the persons: a person counts once with each of their
+    different values. `table` counts the distinct pairs of person and value of the whole table.
+    """
+
+    texts: Sequence[str | None]
+    starts: Ints
+    cells: Ints
+    records: Ints
+    persons: Ints
+    table: Values
+
+    def of_records(self, row: int) -> dict[str | None, int]:
+        """The values of a class with their records."""
+        return self._of(row, self.records)
+
+    def of_persons(self, row: int) -> dict[str | None, int]:
+        """The values of a class with their persons."""
+        return self._of(row, self.persons)
+
+    def _of(self, row: int, counts: Ints) -> dict[str | None, int]:
+        cells = slice(int(self.starts[row]), int(self.starts[row + 1]))
+        pairs = zip(self.cells[cells].tolist(), counts[cells].tolist(), strict=True)
+        return {self.texts[value]: count for value, count in pairs}
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """The classes of a table: a row of `labels` for each, with its records and its persons.
+
+    `everybody` is the number of persons of the whole table.
+    """
+
+    labels: pa.Table
+    records: Ints
+    persons: Ints
+    everybody: int
+    values: ValuesOfPersons | None
+
+    def rows_of(self, found: Recount) -> Ints:
+        """For each class of a recount the row with the same labels here, -1 where there is none."""
+        names, classes = range(self.labels.num_columns), found.classes
+        both = [
+            pa.chunked_array(
+                [*found.table.column(i).chunks, *self.labels.column(i).chunks], pa.string()
+            )
+            for i in names
+        ]
+        numbers, rows = numbered([encoded(column)[0] for column in both])
+        place = np.full(len(rows), -1, dtype=np.int64)
+        place[numbers[classes:]] = np.arange(self.labels.num_rows)
+        return place[numbers[:classes]]
+
+
+def tally(
+    source: Source,
+    quasi_identifiers: Sequence[str],
+    person: Sequence[str],
+    *,
+    sensitive: str | None = None,
+    missing: Sequence[str] = (),
+    generalized: Mapping[str, Generalization] | None = None,
+    complete: Sequence[str] = (),
+) -> Tally:
+    """Count the persons of each class, and of each value of a sensitive attribute there.
+
+    Records are of one person when they are equal in all columns of `person`; missing equals
+    missing. A quasi-identifier that also tells persons apart does so by its values, not its labels:
+    the engine is asked for the values, and the labels are put in here.
+    """
+    given = generalized or {}
+    names = tuple(dict.fromkeys((*quasi_identifiers, *person, *filter(None, [sensitive]))))
+    elsewhere = {name: each for name, each in given.items() if name not in person}
+    counted = source.count_by(names, missing, generalized=elsewhere, complete=complete)
+    columns = {name: encoded(counted.column(i)) for i, name in enumerate(names)}
+    records = np.asarray(counted.column(len(names)), dtype=np.int64)
+    del counted
+    classes = [
+        _labelled(*columns[name], given[name] if name in person and name in given else None)
+        for name in quasi_identifiers
+    ]
+    class_of, first = numbered([codes for codes, _ in classes])
+    person_of, somebody = numbered([columns[name][0] for name in person])
+    _, members = numbered([class_of, person_of])
+    labels = [pa.array(texts, pa.string()).take(pa.array(codes[first])) for codes, texts in classes]
+    values = None
+    if sensitive is not None:
+        values = _values(class_of, person_of, records, *columns[sensitive])
+    return Tally(
+        pa.table(labels, names=[f"column {i}" for i in range(len(labels))]),
+        np.bincount(class_of, weights=records, minlength=len(first)).astype(np.int64),
+        np.bincount(class_of[members], minlength=len(first)),
+        len(somebody),
+        values,
+    )
+
+
+def _labelled(
+    codes: Ints, texts: Sequence[str | None], generalization: Generalization | None
+) -> tuple[Ints, list[str | None]]:
+    """The codes and texts of the labels in place of the values."""
+    if generalization is None:
+        return codes, list(texts)
+    label_of: dict[str | None, str | None] = dict(
+        zip(generalization.values, generalization.labels, strict=True)
+    )
+    label_of[None] = generalization.missing
+    labels = [label_of[text] if generalization.values or text is None else text for text in texts]
+    code_of = {label: code for code, label in enumerate(dict.fromkeys(labels))}
+    recoded = np.array([code_of[label] for label in labels], dtype=np.int64)
+    return recoded[codes], list(code_of)
+
+
+def _values(
+    class_of: Ints, person_of: Ints, records: Ints, value_of: Ints, texts: Sequence[str | None]
+) -> ValuesOfPersons:
+    """Numbers rise with the class, so the cells of a class stand together."""
+    cell_of, cells = numbered([class_of, value_of])
+    _, pairs = numbered([class_of, person_of, value_of])
+    _, everywhere = numbered([person_of, value_of])
+    classes = int(class_of.max(initial=-1)) + 1
+    counts = np.bincount(value_of[everywhere], minlength=len(texts)).tolist()
+    return ValuesOfPersons(
+        texts,
+        np.searchsorted(class_of[cells], np.arange(classes + 1)),
+        value_of[cells],
+        np.bincount(cell_of, weights=records, minlength=len(cells)).astype(np.int64),
+        np.bincount(cell_of[pairs], minlength=len(cells)),
+        dict(zip(texts, counts, strict=True)),
+    )
