@@ -11,7 +11,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from shoal.cli.app import app
+from shoal.definition.model import Intervals
 from shoal.errors import BadData, BadDefinition, UserError
+from shoal.verify.proposals import judge_proposal
 
 DEFINITION = """
 source: people.csv
@@ -103,7 +105,29 @@ def test_the_levels_and_records_of_a_result_are_held_against_the_release(folder:
     assert not findings(folder, *result)["level of age"]["holds"]
     change(folder / "result.json", '"age": 2', '"age": 1')
     change(folder / "result.json", '"records": 5', '"records": 7')
-    assert not findings(folder, *result)["suppression"]["holds"]
+    seen = findings(folder, *result)
+    assert seen["source"] == {
+        "name": "source",
+        "holds": False,
+        "saw": "5 records, but 7 stated",
+    }
+    assert seen["suppression"]["saw"].startswith("1 of 5 records suppressed")
+    (folder / "people.csv").unlink()
+    seen = findings(folder, *result)
+    assert seen["source"]["saw"].startswith("not judged: it cannot be read")
+    assert not seen["suppression"]["holds"]
+
+
+def test_a_number_of_records_is_believed_only_where_the_source_cannot_be_read(folder: Path) -> None:
+    change(folder / "release.csv", '"[20,30)",12*,1\n"[20,30)",12*,2\n', "")
+    assert verify(folder, "--records", "3").exit_code == 4
+    assert findings(folder, "--records", "3")["source"]["saw"] == "5 records, but 3 given"
+    (folder / "people.csv").unlink()
+    assert verify(folder, "--records", "3").exit_code == 0
+    result = ("--result", str(folder / "result.json"))
+    seen = findings(folder, *result, "--records", "3")
+    assert seen["source"]["saw"] == "5 records, but 3 given"
+    assert not seen["suppression"]["holds"]
 
 
 def test_a_release_of_other_numbers_than_the_result_states_is_refused(folder: Path) -> None:
@@ -119,10 +143,14 @@ def test_a_release_of_other_numbers_than_the_result_states_is_refused(folder: Pa
     assert verify(folder, *result).exit_code == 4
 
 
-def test_a_source_that_changed_since_the_result_is_left_aside(folder: Path) -> None:
-    change(folder / "result.json", '"removed"', '"input_sha256": "0", "removed"')
-    (folder / "people.csv").write_text("name,age,zip,pay\nx,1,1,1\n", encoding="utf-8")
-    assert verify(folder, "--result", str(folder / "result.json")).exit_code == 0
+def test_a_source_that_is_not_the_one_of_the_result_fails(folder: Path) -> None:
+    result = ("--result", str(folder / "result.json"))
+    change(folder / "result.json", '"removed"', f'"input_sha256": "{"0" * 64}", "removed"')
+    (finding,) = [each for each in findings(folder, *result).values() if not each["holds"]]
+    assert finding["name"] == "source"
+    assert "its checksum is another" in finding["saw"]
+    (folder / "people.csv").unlink()
+    assert verify(folder, *result).exit_code == 0
 
 
 def test_hierarchies_that_the_run_proposed_are_taken_from_the_result(folder: Path) -> None:
@@ -133,6 +161,33 @@ def test_hierarchies_that_the_run_proposed_are_taken_from_the_result(folder: Pat
     assert findings(folder, *result)["level of zip"]["saw"] == "1 label at level 1"
     change(folder / "release.csv", "12*,1", "123,1")
     assert not findings(folder, *result)["level of zip"]["holds"]
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "saw"),
+    [
+        ('{"tree": {"12*": ["123", "124", "129"]}}', "of a kind that no run proposes"),
+        ('{"groups": [3]}', "of a kind that no run proposes"),
+        ('{"date": ["year"]}', "has no place for 3 of 3 values"),
+    ],
+)
+def test_a_hierarchy_of_the_result_is_not_believed_blindly(
+    folder: Path, hierarchy: str, saw: str
+) -> None:
+    change(folder / "definition.yaml", ", hierarchy: {mask: 3}", "")
+    change(folder / "result.json", '"hierarchies": {}', f'"hierarchies": {{"zip": {hierarchy}}}')
+    seen = findings(folder, "--result", str(folder / "result.json"))["hierarchy of zip"]
+    assert not seen["holds"]
+    assert saw in seen["saw"]
+
+
+def test_a_hierarchy_of_the_result_that_is_not_nested_fails() -> None:
+    crossing = Intervals.model_validate({"intervals": [2, 3]})
+    assert (
+        judge_proposal("age", crossing, {"1", "2", "3"}).saw
+        == "the one of the result is not nested"
+    )
+    assert judge_proposal("age", crossing, {"0", "1"}).holds
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"levels": {"age": "x"}, "records": 5}', "\0"])

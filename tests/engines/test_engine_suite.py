@@ -19,6 +19,7 @@ from adapters import Defined, InDatabase, InFile, InMemory, InSpark, Place, rows
 from shoal.engines.base import Generalization, Recoding
 from shoal.errors import BadData, Infeasible
 from shoal.report.result import to_json
+from shoal.verify.tally import tally
 
 FILES = ("csv", "parquet")
 FRAMES = ("pandas", "polars", "arrow")
@@ -116,6 +117,40 @@ def test_columns_come_in_order_with_their_names(place: Place) -> None:
         with pytest.raises(BadData) as caught:
             source.count_by(["nothing"])
     assert caught.value.code == "unknown-column"
+
+
+VISITS = PATIENTS.set_column(5, "name", pa.array([f"nobody {i % 50}" for i in range(120)]))
+
+
+def test_the_verifier_counts_the_persons_of_classes_and_of_their_values(place: Place) -> None:
+    """A quasi-identifier that tells persons apart as well does so by its values."""
+    place.load(VISITS)
+    years = {f"{1990 + i}-{1 + i % 2:02}-28": ["1990-91", "1992-93"][i // 2] for i in range(4)}
+    labels = Generalization(tuple(years), tuple(years.values()))
+    with closing(place.open()) as source:
+        found = tally(
+            source,
+            ("sex", "born"),
+            ("name", "born"),
+            sensitive="illness",
+            missing=["NA"],
+            generalized={"born": labels},
+            complete=["age"],
+        )
+    pairs: dict[Any, set[Any]] = {}
+    for row in VISITS.to_pylist():
+        if row["age"] is not None:
+            ill = None if row["illness"] in ("", "NA") else row["illness"]
+            key = row["sex"], years[row["born"].isoformat()]
+            pairs.setdefault(key, set()).add((row["name"], row["born"], ill))
+    assert found.values is not None
+    assert len(pairs) == found.labels.num_rows
+    for row, key in enumerate(zip(*found.labels.to_pydict().values(), strict=True)):
+        assert found.persons[row] == len({pair[:2] for pair in pairs[key]})
+        assert found.values.of_persons(row) == Counter(pair[2] for pair in pairs[key])
+    everywhere = set().union(*pairs.values())
+    assert found.values.table == Counter(pair[2] for pair in everywhere)
+    assert found.everybody == len({pair[:2] for pair in everywhere})
 
 
 TEXTS = ["a", "a ", "A", "ä", "a\u0308", "", "NA", None, " ", "na", "1", "01", "0"]

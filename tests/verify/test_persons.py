@@ -170,7 +170,9 @@ def visits(draw: st.DrawFn, kind: str | None = None) -> Visits:
         {},
         draw(st.integers(2, 3)),
         kind or draw(st.sampled_from(sorted(KINDS))),
-        *(draw(st.booleans()) for _ in range(3)),
+        basic=draw(st.booleans()),
+        mark=draw(st.booleans()),
+        as_value=draw(st.booleans()),
     )
     levels = {name: draw(st.integers(0, height(name, made.values[name]))) for name in QI}
     made = replace(made, levels=levels)

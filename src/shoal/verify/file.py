@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shoal.definition.check import against_columns
@@ -12,10 +13,11 @@ from shoal.engines.base import FileOptions
 from shoal.engines.files import open_files
 from shoal.engines.opening import open_source
 from shoal.errors import BadData, UserError
+from shoal.values import Finding
 from shoal.verify.judge import unreadable, verify
+from shoal.verify.proposals import judge_proposal, lacking_hierarchies, with_hierarchies
 from shoal.verify.recount import distinct_values
 from shoal.verify.source_facts import UNKNOWN, SourceFacts, source_facts
-from shoal.verify.stated import with_hierarchies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,10 +29,11 @@ if TYPE_CHECKING:
     from shoal.verify.stated import Stated
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Known:
     """What the source tells: its columns, the values of its quasi-identifiers, and counts."""
 
+    source: Source
     columns: tuple[str, ...]
     values: Mapping[str, frozenset[str]]
     facts: SourceFacts
@@ -45,59 +48,113 @@ def verify_file(
 ) -> Verdict:
     """Judge a release file.
 
-    Levels are those of the result, else they are inferred. The number of records is the one given,
-    else the result's, else counted in the source when that can be read.
+    Whatever can be counted in the source is counted there. A result, or a number of `records`, that
+    says otherwise is a failing finding; it is believed only where the source cannot be read. Levels
+    are those of the result, else they are inferred.
     """
+    proposed: tuple[str, ...] = ()
     if stated is not None:
+        proposed = lacking_hierarchies(definition, stated.hierarchies)
         definition = with_hierarchies(definition, stated.hierarchies)
-    known = None
-    if (source := _source(definition, stated)) is not None:
-        with closing(source):
+    with ExitStack() as cleanup:
+        source = _open_source(definition)
+        if source is not None:
+            cleanup.enter_context(closing(source))
+        changed = _changed(source, stated)
+        known = None
+        if source is not None and changed is None:
             columns = tuple(column.name for column in source.columns())
             definition = against_columns(definition, columns, source.name)
             known = _look(definition, columns, source)
-    elif definition.others == "keep":
-        raise BadData(
-            f"cannot tell which columns `others: keep` means: {definition.source.shown} "
-            "cannot be read or has changed",
-            code="unknown-others",
-            hint="name the kept columns in the definition, or put the source back",
-        )
-    facts: SourceFacts = UNKNOWN if known is None else known.facts
-    if stated is not None:
-        facts = {**facts, "records": stated.records, "removed": stated.removed}
-    if records is not None:
-        facts = {**facts, "records": records}
-    try:
-        opened = open_files(
-            _options(definition, release), expect=set(definition.attributes), stored=True
-        )
-    except UserError as error:
-        if not release.exists():
-            raise
-        return unreadable(error)
-    with closing(opened):
-        return verify(
+        elif definition.others == "keep":
+            raise _unknown_others(definition)
+        findings = [
+            *([changed] if changed is not None else _agreement(known, stated, records)),
+            *_proposals(definition, proposed, known),
+        ]
+        try:
+            opened = open_files(
+                _options(definition, release), expect=set(definition.attributes), stored=True
+            )
+        except UserError as error:
+            if not release.exists():
+                raise
+            return unreadable(error)
+        cleanup.enter_context(closing(opened))
+        verdict = verify(
             definition,
             opened,
             levels=None if stated is None else stated.levels,
             values=None if known is None else known.values,
             columns=None if known is None else known.columns,
+            source=None if known is None else known.source,
             numbers=None if stated is None else stated.numbers,
-            **facts,
+            **(_claimed(stated, records) if known is None else known.facts),
         )
+    return replace(verdict, findings=(*findings, *verdict.findings))
 
 
-def _source(definition: Definition, stated: Stated | None) -> Source | None:
-    """The source, when it can be read and is still the one that the result speaks of."""
+def _open_source(definition: Definition) -> Source | None:
+    """The source, when it can be read."""
     try:
-        source = open_source(definition.source.options(), expect=set(definition.attributes))
+        return open_source(definition.source.options(), expect=set(definition.attributes))
     except UserError:
         return None
-    if stated is None or stated.input_sha256 in (None, source.fingerprint()):
-        return source
-    source.close()
-    return None
+
+
+def _changed(source: Source | None, stated: Stated | None) -> Finding | None:
+    """The finding that the source is not the one that the result speaks of, if it is not."""
+    if source is None or stated is None or stated.input_sha256 in (None, source.fingerprint()):
+        return None
+    saw = "it is not the one that the result speaks of: its checksum is another"
+    return Finding("source", False, saw)
+
+
+def _agreement(known: Known | None, stated: Stated | None, records: int | None) -> list[Finding]:
+    """What the result or the caller says of the source is what was counted there."""
+    counted: SourceFacts = _claimed(stated, None) if known is None else known.facts
+    said = {} if stated is None else {"records": stated.records, "removed": stated.removed}
+    claims = [("stated", name, number) for name, number in said.items()]
+    claims += [] if records is None else [("given", "records", records)]
+    seen = {"records": counted["records"], "removed": counted["removed"]}
+    wrong = [
+        f"{seen[name]:,} {name}, but {number:,} {how}"
+        for how, name, number in claims
+        if seen[name] not in (None, number)
+    ]
+    if wrong:
+        return [Finding("source", False, "; ".join(wrong))]
+    if not claims:
+        return []
+    if known is None:
+        return [Finding("source", True, "not judged: it cannot be read; what is said was believed")]
+    return [Finding("source", True, f"{seen['records']:,} records, {claims[0][0]} and counted")]
+
+
+def _claimed(stated: Stated | None, records: int | None) -> SourceFacts:
+    """What is said of a source that nobody can read."""
+    if stated is not None:
+        return {**UNKNOWN, "records": stated.records, "removed": stated.removed}
+    return {**UNKNOWN, "records": records}
+
+
+def _proposals(
+    definition: Definition, proposed: Sequence[str], known: Known | None
+) -> Iterator[Finding]:
+    """The finding about each hierarchy that was taken from the result."""
+    for name in proposed:
+        hierarchy = definition.attributes[name].hierarchy
+        if hierarchy is not None:
+            yield judge_proposal(name, hierarchy, None if known is None else known.values[name])
+
+
+def _unknown_others(definition: Definition) -> BadData:
+    return BadData(
+        f"cannot tell which columns `others: keep` means: {definition.source.shown} "
+        "cannot be read or has changed",
+        code="unknown-others",
+        hint="name the kept columns in the definition, or put the source back",
+    )
 
 
 def _look(definition: Definition, columns: tuple[str, ...], source: Source) -> Known:
@@ -106,7 +163,7 @@ def _look(definition: Definition, columns: tuple[str, ...], source: Source) -> K
     for name in definition.quasi_identifiers:
         counted = source.count_by([name], definition.missing.values)
         values |= distinct_values(counted, [name])
-    return Known(columns, values, source_facts(definition, source, values))
+    return Known(source, columns, values, source_facts(definition, source, values))
 
 
 def _options(definition: Definition, release: Path) -> FileOptions:

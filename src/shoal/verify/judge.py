@@ -15,7 +15,7 @@ from shoal.errors import UserError, quoted
 from shoal.values import Finding, Verdict
 from shoal.verify.judges import Unjudged
 from shoal.verify.levels import judge_level
-from shoal.verify.persons import Original, count_persons
+from shoal.verify.persons import Original, Persons, count_persons
 from shoal.verify.recount import Recount, recount
 from shoal.verify.sensitive import NAMED_CLASSES, judge_demands, names_of
 
@@ -47,9 +47,9 @@ def verify(
     `removed` first, how many are `blank` (without any quasi-identifier and sensitive value), the
     distinct `values` of its quasi-identifiers, how often each sensitive value occurs (`reference`)
     and the order of its `columns`. `levels` are those the release claims; without them every
-    quasi-identifier must be at one level throughout. `numbers` are its claimed `records`, `classes`
-    and `smallest class`. The `source` itself is asked only where the definition names persons:
-    they are counted there.
+    quasi-identifier must be at one level throughout. `numbers` are its claimed `records`,
+    `classes`, `smallest class`, `persons` and `fewest persons` of a class. The `source` itself is
+    asked only where the definition names persons: they are counted there.
     """
     try:
         seen = tuple(column.name for column in release.columns())
@@ -68,14 +68,15 @@ def verify(
     original = None
     if source is not None and values is not None:
         original = Original(source, values, blank)
+    persons = _persons(definition, found, levels, original)
     findings = (
         presence,
         *_levels(definition, found, levels, values or {}),
         _at_least_k("k-anonymity", "records", definition.k, found),
         *_complete(definition, found),
-        *_demands(definition, found, reference, levels, original),
+        *_demands(definition, found, reference, persons),
         _suppression(definition, found, records, removed, blank),
-        *_numbers(definition, found, numbers or {}),
+        *_numbers(definition, found, persons, numbers or {}),
     )
     return Verdict(findings, found.records, found.classes, found.smallest)
 
@@ -135,25 +136,37 @@ def _levels(
     return findings
 
 
+def _persons(
+    definition: Definition,
+    found: Recount,
+    levels: Mapping[str, int] | None,
+    original: Original | None,
+) -> Persons | Unjudged | None:
+    """The persons of each class, or why they cannot be told; None where the definition has none."""
+    if not definition.person:
+        return None
+    try:
+        return count_persons(definition, found, levels, original)
+    except Unjudged as why:
+        return why
+
+
 def _demands(
     definition: Definition,
     found: Recount,
     reference: Mapping[str, Values] | None,
-    levels: Mapping[str, int] | None,
-    original: Original | None,
+    persons: Persons | Unjudged | None,
 ) -> list[Finding]:
     """What is demanded of the classes, by records; or by persons, where the definition names them.
 
     Where persons cannot be counted, no demand on them holds.
     """
-    if not definition.person:
+    if persons is None:
         return judge_demands(definition, found, reference)
-    try:
-        persons = count_persons(definition, found, levels, original)
-    except Unjudged as why:
-        unjudged = [Finding("persons", False, f"not judged: {why}")]
-        return unjudged + [
-            Finding(name, False, "not judged: see persons") for name in names_of(definition)
+    if isinstance(persons, Unjudged):
+        return [
+            Finding("persons", False, f"not judged: {persons}"),
+            *(Finding(name, False, "not judged: see persons") for name in names_of(definition)),
         ]
     return [
         _at_least_k("persons", "persons", definition.k, persons.found),
@@ -185,25 +198,35 @@ def _complete(definition: Definition, found: Recount) -> list[Finding]:
     return [Finding("missing values", not found.incomplete, saw)]
 
 
-def _numbers(definition: Definition, found: Recount, stated: Mapping[str, int]) -> list[Finding]:
+def _numbers(
+    definition: Definition,
+    found: Recount,
+    persons: Persons | Unjudged | None,
+    stated: Mapping[str, int],
+) -> list[Finding]:
     """The numbers that the result states are those of the release.
 
     Where suppressed records are marked, a blank record of the source looks like one of them, and
     the classes cannot be compared; there, every record must be in the release already.
     """
-    if not stated or definition.suppressed == "mark":
+    if definition.suppressed == "mark":
         return []
     seen = {
         "records": found.records,
         "classes": found.classes,
         "smallest class": found.smallest,
     }
+    if isinstance(persons, Persons):
+        seen |= {"persons": persons.everybody, "fewest persons": persons.found.smallest}
+    known = {name: number for name, number in stated.items() if name in seen}
+    if not known:
+        return []
     wrong = [
         f"{name} {seen[name]:,}, but {number:,} stated"
-        for name, number in stated.items()
+        for name, number in known.items()
         if seen[name] != number
     ]
-    saw = "; ".join(wrong) or ", ".join(f"{name} {seen[name]:,}" for name in stated) + ", as stated"
+    saw = "; ".join(wrong) or ", ".join(f"{name} {seen[name]:,}" for name in known) + ", as stated"
     return [Finding("numbers", not wrong, saw)]
 
 

@@ -29,7 +29,7 @@ class Unjudged(Exception):
 class Members(NamedTuple):
     """One class: how many records it has, and those of their sensitive values that count.
 
-    Where persons are counted, both are numbers of persons.
+    Where persons are counted, these are persons, or pairs of person and value.
     """
 
     size: int

@@ -43,9 +43,11 @@ class Original:
 @dataclass(frozen=True, eq=False)
 class Persons:
     """The classes of a release by persons: `found` has persons for sizes, and as sensitive values
-    the distinct pairs of person and value; `reference` has the pairs of the whole source."""
+    the distinct pairs of person and value; `reference` has the pairs of the whole source, and
+    `everybody` is the number of its persons."""
 
     found: Recount
+    everybody: int
     reference: Mapping[str, Values]
 
 
@@ -66,7 +68,6 @@ def count_persons(
     basic = definition.missing.match == "basic"
     demands = (demand.parameters.get("attribute") for demand in demands_of(definition))
     sensitive: list[str | None] = [name for name in dict.fromkeys(demands) if name is not None]
-    persons: Ints | None = None
     values, reference = dict(found.values), {}
     for name in sensitive or [None]:
         counted = tally(
@@ -79,13 +80,12 @@ def count_persons(
             complete=definition.quasi_identifiers if basic else (),
         )
         rows = _same_classes(found, counted, name, original.blank)
-        persons = counted.persons[rows]
         if name is not None and counted.values is not None:
             values[name] = [counted.values.of_persons(row) for row in rows.tolist()]
             reference[name] = counted.values.table
-    place = found.table.column_names.index(SIZE)
-    table = found.table.set_column(place, SIZE, pa.array(persons, pa.int64()))
-    return Persons(replace(found, table=table, values=values), reference)
+    persons = pa.array(counted.persons[rows], pa.int64())
+    table = found.table.set_column(found.table.column_names.index(SIZE), SIZE, persons)
+    return Persons(replace(found, table=table, values=values), counted.everybody, reference)
 
 
 def _levels(

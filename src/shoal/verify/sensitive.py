@@ -29,7 +29,9 @@ def judge_demands(
 ) -> list[Finding]:
     """The finding about each demand beyond k.
 
-    Where persons are counted, the sizes and values of `found` and `reference` are numbers of them.
+    Where persons are counted, the sizes of `found` are persons, and its values and those of
+    `reference` are pairs of person and value. The size that a demand on an attribute sees is the
+    number of its values, missing ones included: the records of the class, or its pairs.
     `reference` has the values of each sensitive attribute in the whole source, None when the source
     is not known. Missing values count as the definition says.
     """
@@ -52,12 +54,14 @@ def _judged(
     attribute = demand.parameters.get("attribute")
     as_value = definition.missing.sensitive == "value"
     name = _name(demand)
+    sizes: list[int] = found.sizes.tolist()
     values: list[Values] = [{}] * found.classes
     table: Values | None = {}
     if attribute is not None:
+        sizes = [sum(each.values()) for each in found.values[attribute]]
         values = [told(each, as_value) for each in found.values[attribute]]
         table = None if reference is None else told(reference[attribute], as_value)
-    classes = list(map(Members, found.sizes.tolist(), values))
+    classes = list(map(Members, sizes, values))
     try:
         return _held_against(_judge(demand, definition, table), name, found, classes)
     except (Unjudged, BadHierarchy) as error:

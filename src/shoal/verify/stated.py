@@ -6,15 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
-from shoal.definition.read import from_mapping
-from shoal.definition.write import to_mapping
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from shoal.definition.model import Definition
 
 
 @dataclass(frozen=True)
@@ -50,39 +46,27 @@ def read_stated(path: Path) -> Stated:
     records, removed = found.get("records"), found.get("removed", 0)
     if not _is_count(records) or not _is_count(removed):
         _refuse(path, "states no number of `records` and `removed`")
-    numbers = _numbers(found, records - removed)
+    numbers = _numbers(path, found, records - removed)
     sha256 = found.get("input_sha256")
     return Stated(
         levels, records, removed, numbers, hierarchies, None if sha256 is None else str(sha256)
     )
 
 
-def _numbers(found: Mapping[str, Any], judged: int) -> dict[str, int]:
+def _numbers(path: Path, found: Mapping[str, Any], judged: int) -> dict[str, int]:
     """What the result says of the release; a result that is cut short says less."""
-    suppressed = found.get("suppressed")
+    keys = ("suppressed", "classes", "smallest_class", "persons", "smallest_class_persons")
+    told = {key: found[key] for key in keys if found.get(key) is not None}
+    if not all(map(_is_count, told.values())):
+        _refuse(path, f"states no numbers as {', '.join(map(repr, told))}")
     numbers = {
-        "records": judged - suppressed if _is_count(suppressed) else None,
-        "classes": found.get("classes"),
-        "smallest class": found.get("smallest_class"),
+        "records": judged - told["suppressed"] if "suppressed" in told else None,
+        "classes": told.get("classes"),
+        "smallest class": told.get("smallest_class"),
+        "persons": told.get("persons"),
+        "fewest persons": told.get("smallest_class_persons"),
     }
-    return {name: number for name, number in numbers.items() if _is_count(number)}
-
-
-def with_hierarchies(definition: Definition, hierarchies: Mapping[str, Any]) -> Definition:
-    """The definition with the proposed hierarchies where it gives none itself."""
-    lacking = [
-        name
-        for name in definition.quasi_identifiers
-        if name in hierarchies and definition.attributes[name].hierarchy is None
-    ]
-    if not lacking:
-        return definition
-    mapping = to_mapping(definition)
-    for name in lacking:
-        written = mapping["attributes"][name]
-        attribute = dict(written) if isinstance(written, dict) else {"role": written}
-        mapping["attributes"][name] = {**attribute, "hierarchy": hierarchies[name]}
-    return from_mapping(mapping, file="definition with the hierarchies of the result")
+    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def _is_count(value: object) -> TypeGuard[int]:
