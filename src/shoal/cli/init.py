@@ -12,9 +12,10 @@ import typer
 from shoal.errors import BadData, BadOutput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from shoal.engines.base import FileOptions, Source
+    from shoal.engines.base import FileOptions
+    from shoal.engines.table import TableSource
 
 EXAMPLES = """
 \b
@@ -86,7 +87,7 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
         telling(f"Reading {options.path}") as tell,
         open_files(options, resources=Resources(tell=tell)) as source,
     ):
-        counts = dict(_counts(source))
+        counts = _counts(source)
         tokens = missing_tokens(counts)
 
         def distinct(columns: Sequence[str], most: int) -> int:
@@ -108,18 +109,16 @@ def _source(options: FileOptions, folder: Path) -> str | dict[str, str]:
     return {"path": path, **given} if given else path
 
 
-def _counts(source: Source) -> Iterator[tuple[str, dict[str | None, int]]]:
+def _counts(source: TableSource) -> dict[str, dict[str | None, int]]:
     """How many records have each value of each column, counted by the engine."""
-    for column in source.columns():
-        counted = source.count_by([column.name])
-        if len(counted) == 0:
-            raise BadData(
-                f"{source.name} has no records",
-                code="no-records",
-                hint="roles and hierarchies are proposed from the values; give a table with some",
-            )
-        values, numbers = counted.column(0).to_pylist(), counted.column(1).to_pylist()
-        yield column.name, dict(zip(values, numbers, strict=True))
+    found = dict(source.count_each())
+    if not any(found.values()):
+        raise BadData(
+            f"{source.name} has no records",
+            code="no-records",
+            hint="roles and hierarchies are proposed from the values; give a table with some",
+        )
+    return found
 
 
 def _named_after(data: str) -> Path:

@@ -29,6 +29,15 @@ BATCH = 122_880
 LONG = 1.0
 """Seconds after which a query tells how far it is."""
 
+MANY_COLUMNS = 500
+"""Columns above which the planning of a query is what takes long."""
+
+SLOW_WITH_MANY_COLUMNS = (
+    *("column_lifetime", "common_subexpressions", "compressed_materialization"),
+    "statistics_propagation",
+)
+"""Optimizers that compare every column with every other; they change no answer."""
+
 CHANGED = "shoal: a value that was not counted"
 """What a recoding query says through DuckDB's error() when it meets a value nobody counted."""
 
@@ -72,6 +81,7 @@ class Session:
             config["memory_limit"] = f"{limit}B"
         if resources.threads:
             config["threads"] = resources.threads
+        self._disabled: set[str] = set()
         self.connection = duckdb.connect(config=config)
         self.connection.execute("SET TimeZone = 'UTC'")
         self.connection.execute("SET enable_progress_bar = true")
@@ -122,7 +132,21 @@ class Session:
         Parquet files may hold NaN besides the range that they state, and DuckDB answers isnan() and
         even comparisons of the text from that range alone.
         """
-        self.connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+        self._without("statistics_propagation")
+
+    def expect_columns(self, number: int) -> None:
+        """Plan queries on a table with so many columns in time.
+
+        Some optimizers take time in the square of the columns: with 10,000 of them, a minute for a
+        query that runs in a few seconds.
+        """
+        if number > MANY_COLUMNS:
+            self._without(*SLOW_WITH_MANY_COLUMNS)
+
+    def _without(self, *optimizers: str) -> None:
+        self._disabled |= set(optimizers)
+        names = ",".join(sorted(self._disabled))
+        self.connection.execute(f"SET disabled_optimizers = {literal(names)}")
 
     def types(self, query: str) -> tuple[str, ...]:
         """The type of each column of a query, without running it."""

@@ -87,7 +87,7 @@ def _query(
     """
     columns, texts, others = [], [], []
     for i, name in _numbered(recoding):
-        columns.append(f"{_released(name, by_class, recoding)} AS r{i}")
+        columns.append(f"{_released(i, name, by_class, recoding)} AS r{i}")
         texts.append(f"CAST(r{i} AS VARCHAR) AS r{i}" if name in by_class else f"r{i}")
         if name not in by_class and name not in first:
             others.append(f"r{i} NULLS FIRST")
@@ -204,11 +204,11 @@ def _passing(recoding: Recoding) -> str:
     return f"{'LEFT' if recoding.mark else 'INNER'} JOIN {CLASSES} ON {match}"
 
 
-def _released(name: str, by_class: Collection[str], recoding: Recoding) -> str:
-    """What is released of a column: what its class says, or the unchanged value in its own type."""
+def _released(i: int, name: str, by_class: Collection[str], recoding: Recoding) -> str:
+    """What is released of column `i`: what its class says, or the value in its own type."""
     if name in by_class:
         return f"l{list(recoding.generalized).index(name)}"
-    value = f"v{recoding.columns.index(name)}"
+    value = f"v{i}"
     if not recoding.is_unchanged(name):
         value = f"g{list(recoding.generalized).index(name)}"
     if recoding.mark and name in recoding.blanked:

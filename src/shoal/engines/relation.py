@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 
 import pyarrow as pa
@@ -69,13 +70,17 @@ class Relation:
 
     def position(self, name: str) -> int:
         """Where a column stands; an error that lists the columns when there is none."""
-        if name not in self.names:
+        if name not in self._positions:
             raise BadData(
                 f"no column {name!r} in {self.name}{did_you_mean(name, self.names)}",
                 code="unknown-column",
                 hint=f"its columns are {quoted(self.names)}",
             )
-        return self.names.index(name)
+        return self._positions[name]
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.names)}
 
     def value(self, position: int) -> str:
         """SQL for a value in its own type; unless `stored`, empty text and NaN are null."""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from shoal.engines.relation import Relation
     from shoal.errors import UserError
 
+COLUMNS_AT_ONCE = 4096
+"""Columns whose values are counted in one pass over the records."""
+
 Diagnosis = Callable[[duckdb.Error], BadData | None]
 """Looks at the source again after DuckDB failed to read it, to say what is wrong and where."""
 
@@ -44,6 +47,7 @@ class TableSource:
         self._relation = relation
         self._files = tuple(files)
         self._diagnose = diagnose
+        session.expect_columns(len(relation.names))
 
     @property
     def name(self) -> str:
@@ -91,6 +95,29 @@ class TableSource:
             distinct = f"SELECT DISTINCT * FROM ({records}) AS counted{_limit(at_most)}"
             table = self._session.table(f"SELECT count(*) FROM ({distinct}) AS found")
         return int(table.column(0)[0].as_py())
+
+    def count_each(self) -> Iterator[tuple[str, dict[str | None, int]]]:
+        """How many records have each value of each column, with few passes over the records.
+
+        Each record becomes a row for each of many columns, with the place of the column. That is
+        faster than a query for each column, and with thousands of columns much faster.
+        """
+        names = self._relation.names
+        for first in range(0, len(names), COLUMNS_AT_ONCE):
+            together = names[first : first + COLUMNS_AT_ONCE]
+            values = ", ".join(f"g{i}" for i in range(len(together)))
+            counted = (self._session, self._relation, together, ())
+            with counting(*counted) as records, self._explaining():
+                table = self._session.table(
+                    "SELECT place, value, count(*) FROM (SELECT"
+                    f" unnest(range({len(together)})) AS place, unnest([{values}]) AS value"
+                    f" FROM ({records}) AS counted) GROUP BY place, value"
+                )
+            found: list[dict[str | None, int]] = [{} for _ in together]
+            rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+            for place, value, number in rows:
+                found[place][value] = number
+            yield from zip(together, found, strict=True)
 
     def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
         """Recode in one query, into a staged file or, without a target, into memory."""

@@ -25,7 +25,7 @@ def recoding(
 ) -> Recoding:
     """The release at a node: `columns` of the source in their order, kept classes only."""
     quasi_identifiers, sensitive = definition.quasi_identifiers, definition.sensitive
-    released = definition.names("quasi-identifier", "sensitive", "keep")
+    released = set(definition.names("quasi-identifier", "sensitive", "keep"))
     return Recoding(
         columns=tuple(name for name in columns if name in released),
         generalized={

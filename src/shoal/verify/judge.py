@@ -8,6 +8,7 @@ level of a quasi-identifier for which the definition gives no hierarchy.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from shoal.definition.model import OutputFile
@@ -96,12 +97,13 @@ def _columns(definition: Definition, seen: Sequence[str], source: Sequence[str] 
 
     Columns that an output is parted by stand in the names of its folders, so they come last.
     """
-    declared = definition.names("quasi-identifier", "sensitive", "keep")
+    declared = dict.fromkeys(definition.names("quasi-identifier", "sensitive", "keep"))
+    hidden, there = set(definition.names("identifier", "drop")), Counter(seen)
     faults = {
         "not declared": [name for name in seen if name not in definition.attributes],
-        "must not be released": [n for n in seen if n in definition.names("identifier", "drop")],
-        "absent": [name for name in declared if name not in seen],
-        "there twice": sorted({name for name in seen if seen.count(name) > 1}),
+        "must not be released": [name for name in seen if name in hidden],
+        "absent": [name for name in declared if name not in there],
+        "there twice": sorted(name for name, times in there.items() if times > 1),
     }
     said = [f"{quoted(names)} {fault}" for fault, names in faults.items() if names]
     parted = definition.output.partition_by if isinstance(definition.output, OutputFile) else ()
