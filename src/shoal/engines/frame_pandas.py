@@ -90,7 +90,8 @@ def to_pandas(table: pa.Table, frame: Any, unchanged: Collection[str]) -> Any:
         if name not in unchanged:
             columns[name] = column.to_pandas()
         elif _has_long_integers(given):
-            columns[name] = _series(column, types[name]).map(int, na_action="ignore")
+            numbers = [None if text is None else int(text) for text in column.to_pylist()]
+            columns[name] = pd.Series(numbers, dtype=object)
         else:
             columns[name] = _series(column, types[name])
     return pd.DataFrame(columns)
@@ -109,6 +110,8 @@ def _series(column: pa.ChunkedArray, kind: Any) -> Any:
         return dense.astype(kind) if dense.dtype == kind.subtype else dense
     if hasattr(kind, "__from_arrow__"):
         return pd.Series(kind.__from_arrow__(column))
+    if kind.kind == "O" and pa.types.is_nested(column.type):
+        return pd.Series(column.to_pylist(), dtype=object)
     if kind.kind == "O":
         return pd.Series(column.to_pandas(integer_object_nulls=True), dtype=object)
     if kind.kind in "biu" and column.null_count:

@@ -70,10 +70,11 @@ def check_columns(source: Source, target: Target | None, released: Collection[st
     for column in source.columns():
         if column.fault and column.name in released:
             raise not_releasable(column.name, source.name, column.fault)
-    if isinstance(target, SparkTarget):
-        from shoal.engines.spark import check_columns
+    if isinstance(target, DatabaseTarget | SparkTarget):
+        from shoal.engines.holding import check_nanoseconds
 
-        check_columns(target, source, released)
+        name = target.table if isinstance(target, DatabaseTarget) else target.name
+        check_nanoseconds(source, released, name)
 
 
 def check_records(target: Target, records: int) -> None:

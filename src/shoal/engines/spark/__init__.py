@@ -8,7 +8,6 @@ imported when one of these functions is called.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from shoal.engines.base import Source, SparkOptions, SparkTarget, Staged
     from shoal.engines.spark.frame import FrameSource
 
-__all__ = ["check_columns", "check_spark", "left_tables", "open_frame", "open_spark", "stage_rows"]
+__all__ = ["check_spark", "left_tables", "open_frame", "open_spark", "stage_rows"]
 
 
 def open_spark(options: SparkOptions, session: Any = None) -> Source:
@@ -47,14 +46,6 @@ def check_spark(target: SparkTarget, session: Any = None) -> None:
     from shoal.engines.spark.staging import check_spark
 
     check_spark(target, session)
-
-
-def check_columns(target: SparkTarget, source: Source, released: Collection[str]) -> None:
-    """Refuse, before any long work, values that Spark has no type for."""
-    _check_installed()
-    from shoal.engines.spark.staging import check_columns
-
-    check_columns(target, source, released)
 
 
 def stage_rows(target: SparkTarget, rows: pa.RecordBatchReader, session: Any = None) -> Staged:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.engines.spark.catalog import StagedCatalogTable, check_table
 from shoal.engines.spark.folder import StagedFolder, check_folder
 from shoal.engines.spark.reading import format_of
 from shoal.engines.spark.session import check_master, open_session
 from shoal.engines.spark.writing import from_arrow
-from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from shoal.engines.base import Source, SparkTarget
+    from shoal.engines.base import SparkTarget
     from shoal.engines.spark.session import Session
 
-_NANOSECONDS = r"\.\d{7}"
 CHUNK = 64 << 20
 """Bytes of a stream that are handed to Spark at once."""
 
@@ -36,22 +33,6 @@ def check_spark(target: SparkTarget, given: Any = None) -> None:
             check_folder(target, session)
     finally:
         session.close()
-
-
-def check_columns(target: SparkTarget, source: Source, released: Collection[str]) -> None:
-    """Refuse times with more digits than microseconds, which are all that Spark holds."""
-    for column in source.columns():
-        kind = column.arrow
-        if column.name not in released or kind is None or str(getattr(kind, "unit", "")) != "ns":
-            continue
-        texts = source.count_by([column.name]).column(0)
-        if pc.any(pc.match_substring_regex(texts, _NANOSECONDS)).as_py():
-            raise BadOutput(
-                f"column {column.name!r} of {source.name} has times with nanoseconds, and the"
-                f" output {target.name} holds microseconds",
-                code="nanoseconds-lost",
-                hint="round the column in the source, drop it, or write a Parquet or CSV file",
-            )
 
 
 def stage_frame(
