@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from oracle import Ladder, Row
 from shoal.encode.classes import merge_histogram
 from shoal.encode.hierarchy import Hierarchy
+from shoal.encode.persons import persons_of
 from shoal.encode.table import Attribute, Table, groups_with_missing
 from shoal.loss.base import Loss
 from shoal.loss.iyengar import Iyengar
@@ -138,4 +139,40 @@ def sensitive_problem(
     )
     table = replace(table, histograms={"s": histogram})
     objective = objective_of(table, loss, aggregate)
+    return Problem(table, (KAnonymity(case.k), *models), objective, case.suppression)
+
+
+def person_problem(
+    case: Case,
+    persons: Sequence[int],
+    values: Sequence[int],
+    models: Sequence[PrivacyModel] = (),
+    loss: Loss | None = None,
+    aggregate: str = "mean",
+) -> Problem:
+    """The case with a person and a value of `s` for each row, -1 for a missing value."""
+    table = table_of(case)
+    number = {row: i for i, row in enumerate(Counter(case.rows))}
+    tuple_of = np.array([number[row] for row in case.rows], dtype=np.int64)
+    person = np.unique(persons, return_inverse=True)[1].astype(np.int64)
+    ones = np.ones(len(person), dtype=np.int64)
+    found = persons_of((person, int(person.max()) + 1), tuple_of, table.tuples, ones)
+    value = np.array([4 if each < 0 else each for each in values], dtype=np.int64)
+    found, counts = found.with_values("s", value, 5)
+    reference = Reference(
+        ("a", "b", "c", "d"),
+        counts[:4].astype(np.int64),
+        (np.arange(4), np.array([0, 0, 1, 1]), np.zeros(4, dtype=np.int64)),
+    )
+    held = found.held["s"]
+    told = held.value < 4
+    histogram = merge_histogram(
+        held.tuple_of[told],
+        held.value[told],
+        np.ones(int(told.sum()), dtype=np.int64),
+        table.tuples,
+        reference,
+    )
+    table = replace(table, histograms={"s": histogram}, persons=found)
+    objective = objective_of(table, loss or Iyengar(), aggregate)
     return Problem(table, (KAnonymity(case.k), *models), objective, case.suppression)

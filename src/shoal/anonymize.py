@@ -30,6 +30,7 @@ def anonymize(
     k: int = ...,
     suppression: float | str = ...,
     identifiers: Sequence[Any] = ...,
+    person: Any = ...,
     others: Literal["keep", "drop"] | None = ...,
     with_result: Literal[False] = ...,
     observe: Observer = ...,
@@ -45,6 +46,7 @@ def anonymize(
     k: int = ...,
     suppression: float | str = ...,
     identifiers: Sequence[Any] = ...,
+    person: Any = ...,
     others: Literal["keep", "drop"] | None = ...,
     with_result: Literal[True],
     observe: Observer = ...,
@@ -59,6 +61,7 @@ def anonymize(
     k: int = 5,
     suppression: float | str = 0.05,
     identifiers: Sequence[Any] = (),
+    person: Any = (),
     others: Literal["keep", "drop"] | None = None,
     with_result: bool = False,
     observe: Observer = ignore,
@@ -80,6 +83,8 @@ def anonymize(
         k: The least number of records that share their quasi-identifiers.
         suppression: How much may be left out: a share (0.05, "5%") or a whole number of records.
         identifiers: Columns that name a person; they are left out.
+        person: The column that tells persons apart, or several, where one person can have several
+            records. Then `k` and all demands count persons. They are left out, too.
         others: What becomes of columns that are not named: "keep", "drop", or an error.
         with_result: Return the result of the run too: loss, levels, proof. Notebooks show it well.
         observe: Called with every event of the run, to follow a long one.
@@ -95,6 +100,7 @@ def anonymize(
         Infeasible: when no transformation meets the demand.
     """
     names = [quasi_identifiers] if isinstance(quasi_identifiers, str) else quasi_identifiers
+    persons = [str(name) for name in (person if isinstance(person, list | tuple) else [person])]
     attributes: dict[str, Any] = {str(name): "identifier" for name in identifiers}
     keys = {key.replace("_", " "): value for key, value in options.items()}
     attributes.update(keys.pop("attributes", {}))
@@ -102,7 +108,9 @@ def anonymize(
     for name in names:
         given = names[name] if isinstance(names, Mapping) else None
         attributes[str(name)] = _quasi_identifier(given)
-    mapping = {"k": k, "suppression": suppression, "attributes": attributes, **keys}
+    attributes.update({name: "identifier" for name in persons if name not in attributes})
+    demands = {"k": k, "suppression": suppression, "person": persons}
+    mapping = {**demands, "attributes": attributes, **keys}
     if others is not None:
         mapping["others"] = others
     definition = from_mapping({"source": "frame", **mapping}, file=CALL)

@@ -47,10 +47,25 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Counts:
-    """Classes as a privacy model sees them: how many records, and which sensitive values."""
+    """Classes: how many records each has, and which sensitive values.
+
+    Where persons are counted, `members[None]` are the persons of each class. Histograms then count
+    each person once with each of their values, and `members[name]` are these pairs of person and
+    value, missing values included. Otherwise `members` is empty, and records are counted.
+    """
 
     sizes: Ints
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
+    members: Mapping[str | None, Ints] = field(default_factory=dict)
+
+    def of(self, attribute: str | None) -> Counts:
+        """The classes as a model of this sensitive attribute, or of none, sees them.
+
+        Their sizes are what the model counts: records, or persons, or their pairs with values.
+        """
+        if not self.members:
+            return self
+        return Counts(self.members[attribute], self.histograms)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle import Ladder
-from problems import Case, cases, problem_of, sensitive_problem
+from problems import Case, cases, person_problem, problem_of, sensitive_problem
 from shoal.loss.base import Loss
 from shoal.loss.class_size import ClassSize
 from shoal.loss.discernibility import Discernibility
@@ -77,13 +77,22 @@ KINDS = st.tuples(
 )
 
 
+PERSONS = st.lists(st.integers(0, 5), min_size=14, max_size=14)
+
+
 def instance_of(problem: Problem) -> Instance:
     """The problem as the checker would have read it: every tuple is a row for each sensitive value,
-    and one for the records without any."""
+    and one for the records without any. Where persons are counted, a row is of one person."""
     table, objective = problem.table, problem.objective
     assert isinstance(objective, CellObjective | LevelObjective | ClassObjective)
     tuples, weights, values = list(range(table.tuples)), table.weights.tolist(), None
-    if histogram := table.histograms.get("s"):
+    person = None
+    if table.persons is not None:
+        histogram, held = table.histograms["s"], table.persons.held["s"]
+        tuples, person = held.tuple_of.tolist(), held.person
+        values = [value if value < 4 else -1 for value in held.value.tolist()]
+        weights = _records_of_rows(problem, tuples)
+    elif histogram := table.histograms.get("s"):
         tuples, weights, values = [], [], []
         for t in range(table.tuples):
             entries = range(histogram.starts[t], histogram.starts[t + 1])
@@ -107,15 +116,30 @@ def instance_of(problem: Problem) -> Instance:
     sensitive = (
         {"s": Sensitive(np.array(values, np.int64), histogram.reference)} if histogram else {}
     )
-    rows = Rows(attributes, np.array(weights, np.int64), sensitive)
+    rows = Rows(attributes, np.array(weights, np.int64), sensitive, person=person)
     aggregate = objective.aggregate if isinstance(objective, CellObjective) else "mean"
     return Instance(rows, problem.models, objective.loss, aggregate, problem.limit)
+
+
+def _records_of_rows(problem: Problem, tuples: list[int]) -> list[int]:
+    """Records of rows that are told apart by person and value: those of a tuple add up to its own.
+
+    How they are parted among the rows of a tuple changes nothing that is counted.
+    """
+    first: dict[int, int] = {}
+    for row, tuple_of in enumerate(tuples):
+        first.setdefault(tuple_of, row)
+    weights = [1] * len(tuples)
+    for tuple_of, row in first.items():
+        others = sum(each == tuple_of for each in tuples) - 1
+        weights[row] = int(problem.table.weights[tuple_of]) - others
+    return weights
 
 
 def subject_for(instance: Instance) -> Subject:
     climbs = tuple(attribute.climb for attribute in instance.rows.attributes)
     records, limit = instance.rows.records, instance.limit
-    return Subject(climbs, records, 0, limit, ("k >= 2",), "any", "mean", "extended", None)
+    return Subject(climbs, records, 0, limit, ("k >= 2",), (), "any", "mean", "extended", None)
 
 
 def proof_of(problem: Problem, strategy: BoxSearch) -> Proof | None:
@@ -126,6 +150,7 @@ def proof_of(problem: Problem, strategy: BoxSearch) -> Proof | None:
         return None
     stated = asdict(subject_for(instance_of(problem)))
     stated = {**stated, "attributes": list(stated["attributes"]), "privacy": ["k >= 2"]}
+    stated["person"] = []
     claim = Claim(last.best.node, last.best.loss, last.best.suppressed)
     steps = [Step(box.why, box.lo, box.hi, line) for line, box in enumerate(closed, 2)]
     return Proof(stated, claim, tuple(steps))
@@ -155,6 +180,21 @@ def test_the_proof_of_every_search_is_accepted(
     verdict = verdict_of(problem, proof)
     assert verdict.failures == ()
     assert len(verdict.findings) == 4
+
+
+@given(KINDS, PERSONS)
+@settings(max_examples=250)
+def test_the_proof_of_every_search_by_persons_is_accepted(
+    kind: tuple[Case, list[int], list[PrivacyModel], tuple[Loss, str], BoxSearch],
+    persons: list[int],
+) -> None:
+    case, values, models, loss, strategy = kind
+    number = len(case.rows)
+    problem = person_problem(case, persons[:number], values[:number], models, *loss)
+    proof = proof_of(problem, strategy)
+    if proof is None:
+        return
+    assert verdict_of(problem, proof).failures == ()
 
 
 @given(KINDS)

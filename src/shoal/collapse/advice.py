@@ -21,9 +21,9 @@ SAMPLE = 100_000
 
 def too_many_tuples(large: Large, bottom: Node) -> BadData:
     """The error, with the attributes to raise and by how much."""
-    kinds = "quasi-identifiers and sensitive values"
-    if not large.definition.sensitive:
-        kinds = "quasi-identifiers"
+    kinds = "quasi-identifiers"
+    kinds += ", sensitive values" * bool(large.definition.sensitive)
+    kinds += " and persons" * bool(large.definition.person)
     what = (
         f"{large.source.name} has more than {large.most:,} distinct combinations of {kinds}, and "
         "no more may be read"

@@ -5,6 +5,10 @@ other attribute its highest. At any node with this level the classes are parts o
 so at least as many records are suppressed as their `least_removal` says. Above the limit, no node
 with this level, or a lower one, is safe. Leaving columns out only joins classes, which never raises
 the number of records that must go, so counts of one or two columns are sound too.
+
+Where persons are counted, they are not counted here: a class has at least as many records as
+persons, and as many different values. So what k and distinct diversity refuse by records they
+refuse by persons. Other demands are left out.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ from shoal.encode.counted import column_of, weights_of
 from shoal.encode.table import Attribute, Table, attribute_of, code_of, encode, with_proposals
 from shoal.engines.base import Generalization
 from shoal.loss.base import CellLoss
+from shoal.privacy.distinct_diversity import DistinctDiversity
+from shoal.privacy.k_anonymity import KAnonymity
 from shoal.search.objective import domain_of, objective_of
 from shoal.search.problem import Problem
 
@@ -57,10 +63,17 @@ def look_at(definition: Definition, source: Source, most: int) -> Large:
         records_of,
         removed,
         counts,
-        models_of(filled),
+        tuple(
+            model for model in models_of(filled) if not filled.person or _holds_by_records(model)
+        ),
         loss_of(filled),
         most,
     )
+
+
+def _holds_by_records(model: PrivacyModel) -> bool:
+    """Whether a class that the model refuses by records is refused by persons."""
+    return type(model) in (KAnonymity, DistinctDiversity)
 
 
 def _records_of(attribute: Attribute, counted: pa.Table) -> Ints:
@@ -94,13 +107,12 @@ class Large:
 
     def count(self, bottom: Node) -> pa.Table:
         """The tuples from these levels up, one more than may be read where there are more."""
-        names = self.definition.quasi_identifiers + self.definition.sensitive
-        return self._count(names, self.merged(bottom))
+        return self._count(self.definition.counted, self.merged(bottom))
 
     def distinct(self, bottom: Node) -> int:
         """How many tuples there are from these levels up."""
         return self.source.count_distinct(
-            self.definition.quasi_identifiers + self.definition.sensitive,
+            self.definition.counted,
             self.definition.missing.values,
             generalized=self.merged(bottom),
             complete=self._complete,
@@ -109,10 +121,13 @@ class Large:
     def merged(self, levels: Node) -> dict[str, Generalization]:
         """What joins the values that neither classes nor losses tell apart from these levels up.
 
-        So every class and every loss of a node at or above the levels comes out the same.
+        So every class and every loss of a node at or above the levels comes out the same. What also
+        tells persons apart is not joined.
         """
         loss, merged = self.loss, {}
         for attribute, records, level in zip(self.attributes, self.records_of, levels, strict=True):
+            if attribute.name in self.definition.person:
+                continue
             costs: Sequence[Floats] = ()
             if isinstance(loss, CellLoss):
                 costs = loss.cell_costs(domain_of(attribute, records))
@@ -163,7 +178,8 @@ class Large:
             counted = self._count((*names, *sensitive), joined)
             if counted.num_rows <= self.most:
                 part = {name: self.definition.attributes[name] for name in (*names, *sensitive)}
-                definition = self.definition.model_copy(update={"attributes": part})
+                changed = {"attributes": part, "person": ()}
+                definition = self.definition.model_copy(update=changed)
                 return level, self._problem(encode(definition, counted, seen), sensitive)
         return None
 

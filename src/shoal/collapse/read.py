@@ -43,7 +43,7 @@ def collapse(definition: Definition, source: Source) -> Collapsed:
     """
     names, missing = definition.quasi_identifiers, definition.missing.values
     most = budget(definition)
-    counted = source.count_by(names + definition.sensitive, missing, at_most=most)
+    counted = source.count_by(definition.counted, missing, at_most=most)
     if not counted.num_rows:
         raise BadData(
             f"{source.name} has no records", code="no-records", hint="see that it is the right one"
@@ -62,7 +62,7 @@ def budget(definition: Definition) -> int:
     if definition.engine.tuples is not None:
         return definition.engine.tuples
     room = definition.engine.memory_limit or half_of_memory() or FALLBACK
-    cells = len(definition.quasi_identifiers + definition.sensitive)
+    cells = len(definition.counted)
     return max(room // (BYTES_OF_A_TUPLE + BYTES_OF_A_CELL * cells), 1)
 
 

@@ -236,6 +236,11 @@ class Definition(Part):
         """The names of the sensitive attributes, in the order of the definition."""
         return self.names("sensitive")
 
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The columns whose combinations are counted: what classes are made of and judged by."""
+        return tuple(dict.fromkeys(self.quasi_identifiers + self.sensitive + self.person))
+
     def suppression_limit(self, records: int) -> int:
         """How many of the records may be suppressed: floor(share * records), or the number given.
 

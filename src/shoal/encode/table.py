@@ -13,6 +13,7 @@ import pyarrow as pa
 from shoal.encode.builders import build
 from shoal.encode.classes import merge_histogram, number_rows
 from shoal.encode.counted import column_of, natural, weights_of
+from shoal.encode.persons import person_of_rows, persons_of
 from shoal.encode.propose import propose
 from shoal.errors import BadData
 from shoal.values import Histogram, Reference
@@ -20,7 +21,9 @@ from shoal.values import Histogram, Reference
 if TYPE_CHECKING:
     from shoal.definition.model import Attribute as AttributeDefinition
     from shoal.definition.model import Definition
+    from shoal.encode.counted import Column
     from shoal.encode.hierarchy import Hierarchy
+    from shoal.encode.persons import Persons
     from shoal.values import Ints, Node
 
 
@@ -78,6 +81,9 @@ class Table:
 
     A `raised` table tells tuples apart from higher levels on. There a code stands for all values
     that no level from there on tells apart, and the true numbers of records are in `raised`.
+
+    With `persons`, classes are judged by persons, and `histograms` count each person once with each
+    of their values.
     """
 
     attributes: tuple[Attribute, ...]
@@ -86,6 +92,7 @@ class Table:
     histograms: Mapping[str, Histogram]
     removed: int
     raised: Raised | None = None
+    persons: Persons | None = None
 
     @property
     def records(self) -> int:
@@ -164,12 +171,12 @@ def encode(
                 code="all-missing",
                 hint="use `missing: extended`, or declare fewer quasi-identifiers",
             )
-    if not definition.sensitive:
+    if not definition.sensitive and not definition.person:
         return Table(tuple(attributes), tuple(codes), weights, {}, removed)
-    return _with_histograms(definition, counted, attributes, codes, weights, removed)
+    return _merged(definition, counted, attributes, codes, weights, removed)
 
 
-def _with_histograms(
+def _merged(
     definition: Definition,
     counted: pa.Table,
     attributes: Sequence[Attribute],
@@ -177,23 +184,37 @@ def _with_histograms(
     weights: Ints,
     removed: int,
 ) -> Table:
-    """Merge the rows that differ in sensitive values only; their values become histograms."""
+    """Merge the rows that differ in sensitive values and persons only.
+
+    Their values become histograms. Where persons are counted, each person counts once with each
+    value, in a tuple and in the whole table.
+    """
     tuple_of, tuples = number_rows(codes, [len(a.groups[0]) for a in attributes])
     representatives = np.zeros(tuples, dtype=np.int64)
     representatives[tuple_of] = np.arange(len(tuple_of))
+    persons = None
+    if definition.person:
+        persons = persons_of(person_of_rows(counted, definition.person), tuple_of, tuples, weights)
     histograms = {}
     for name in definition.sensitive:
-        reference, values = _reference(definition, name, counted, weights)
-        told = values < len(reference.values)
-        histograms[name] = merge_histogram(
-            tuple_of[told], values[told], weights[told], tuples, reference
-        )
+        column = column_of(counted, name)
+        values, of_row = _values(column)
+        owners, held, once = tuple_of, of_row, weights
+        counts = np.bincount(of_row, weights=weights, minlength=len(values) + 1)
+        if persons is not None:
+            persons, counts = persons.with_values(name, of_row, len(values) + 1)
+            owners, held = persons.held[name].tuple_of, persons.held[name].value
+            once = np.ones(len(held), dtype=np.int64)
+        reference = _reference(definition, name, column, values, counts.astype(np.int64))
+        told = held < len(reference.values)
+        histograms[name] = merge_histogram(owners[told], held[told], once[told], tuples, reference)
     return Table(
         tuple(attributes),
         tuple(column[representatives] for column in codes),
         np.bincount(tuple_of, weights=weights, minlength=tuples).astype(np.int64),
         histograms,
         removed,
+        persons=persons,
     )
 
 
@@ -254,20 +275,25 @@ def groups_with_missing(hierarchy: Hierarchy) -> tuple[Ints, ...]:
     return tuple(extended)
 
 
-def _reference(
-    definition: Definition, name: str, counted: pa.Table, weights: Ints
-) -> tuple[Reference, Ints]:
-    """A sensitive attribute in the whole table, and the value of each counted row.
+def _values(column: Column) -> tuple[list[str], Ints]:
+    """The values of a sensitive attribute in their order, and the number of each row's value.
 
-    A missing value comes after all others: as a value of its own, or as a number past the last one
-    where missing counts as none.
+    A missing one has the number after the last.
     """
-    column = column_of(counted, name)
     values = sorted(column.counts, key=natural)
     rank = {value: i for i, value in enumerate(values)}
-    codes = np.array([*(rank[value] for value in column.counts), len(rank)])[column.rows]
+    return values, np.array([*(rank[value] for value in column.counts), len(rank)])[column.rows]
+
+
+def _reference(
+    definition: Definition, name: str, column: Column, values: Sequence[str], counts: Ints
+) -> Reference:
+    """A sensitive attribute in the whole table; `counts` are those of its values and of missing.
+
+    Missing is the last value, unless it counts as none.
+    """
     shown: list[str | None] = [*values]
-    if definition.missing.sensitive == "value" and (codes == len(values)).any():
+    if definition.missing.sensitive == "value" and counts[len(values)]:
         shown.append(None)
     spec = definition.attributes[name].hierarchy
     parents: tuple[Ints, ...] = ()
@@ -276,5 +302,4 @@ def _reference(
         leaf_of = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
         leaves = np.array([leaf_of[value] for value in values] + [len(leaf_of)], dtype=np.int64)
         parents = tuple(groups[leaves[: len(shown)]] for groups in groups_with_missing(hierarchy))
-    counts = np.bincount(codes, weights=weights, minlength=len(shown))[: len(shown)]
-    return Reference(tuple(shown), counts.astype(np.int64), parents), codes
+    return Reference(tuple(shown), counts[: len(shown)], parents)

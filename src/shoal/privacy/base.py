@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -69,3 +71,28 @@ class PlainModel(Protocol):
         whole source, suppressed records included. A missing value is left out of both, or is None
         where the definition counts it as a value. Both are empty for a model without an attribute.
         """
+
+
+def accepts(model: PrivacyModel, counts: Counts) -> Bools:
+    """For each class whether the model lets it be released, by records or by persons."""
+    return model.satisfied(counts.of(model.attribute))
+
+
+def reaches(model: PrivacyModel, counts: Counts) -> float:
+    """The strongest demand of the model's kind that all classes meet, by records or by persons."""
+    return model.reached(counts.of(model.attribute))
+
+
+def must_go(model: PrivacyModel, counts: Counts) -> Ints:
+    """For each class a number of records that are suppressed however the class is split.
+
+    By records that is the model's `least_removal`. A person can be in several parts of a class, so
+    by persons the union of good parts need not be good, and fewer conclusions hold. One does: where
+    all members must go, no part of them is good. The members of each part of the class are such a
+    part, so every part is suppressed, and with it all records.
+    """
+    if not model.closed_under_union:
+        return np.zeros(len(counts.sizes), dtype=np.int64)
+    seen = counts.of(model.attribute)
+    least = model.least_removal(seen)
+    return least if seen is counts else np.where(least >= seen.sizes, counts.sizes, 0)

@@ -69,7 +69,7 @@ def _about(subject: Subject, stated: Mapping[str, object]) -> Finding:
         key: [asdict(each) for each in subject.attributes] if key == "attributes" else value
         for key, value in vars(subject).items()
     }
-    plain["privacy"] = list(subject.privacy)
+    plain |= {"privacy": list(subject.privacy), "person": list(subject.person)}
     differing = [key for key in plain if key not in stated or stated[key] != plain[key]]
     name = "proof: subject"
     if differing:

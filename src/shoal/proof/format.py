@@ -48,6 +48,7 @@ class Subject:
     removed: int
     suppression_limit: int
     privacy: tuple[str, ...]
+    person: tuple[str, ...]
     loss: str
     aggregate: str
     missing: str
@@ -104,6 +105,7 @@ def subject_of(
             else f"{model.name} of {model.attribute}: {model.demanded()}"
             for model in models_of(definition)
         ),
+        definition.person,
         definition.loss.name,
         definition.loss.aggregate,
         definition.missing.match,

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.loss.base import CellLoss, LevelLoss
+from shoal.privacy.base import accepts, must_go
 from shoal.values import Best, Counts, Histogram
 
 if TYPE_CHECKING:
@@ -62,14 +63,10 @@ class Instance:
         return self._counted(joined(classes.of, self.rows.attributes[j].at(level)))
 
     def going(self, classes: Classes) -> Ints:
-        """For each class the records that are suppressed however it is split.
-
-        A model that is closed under union says so itself; of others nothing is known.
-        """
+        """For each class the records that are suppressed however it is split."""
         least = np.zeros(len(classes.counts.sizes), dtype=np.int64)
         for model in self.models:
-            if model.closed_under_union:
-                least = np.maximum(least, model.least_removal(classes.counts))
+            least = np.maximum(least, must_go(model, classes.counts))
         return least
 
     def measure(self, node: Node) -> Best | None:
@@ -78,7 +75,7 @@ class Instance:
         sizes = classes.counts.sizes
         kept = np.ones(len(sizes), dtype=np.bool_)
         for model in self.models:
-            kept &= model.satisfied(classes.counts)
+            kept &= accepts(model, classes.counts)
         suppressed = int(sizes[~kept].sum())
         if suppressed > self.limit or not kept.any():
             return None
@@ -147,24 +144,42 @@ class Instance:
     def _counted(self, of: Ints) -> Classes:
         number = int(of.max()) + 1
         sizes = np.bincount(of, weights=self.rows.weights, minlength=number).astype(np.int64)
-        histograms = {
-            name: self._histogram(of, number, each) for name, each in self.rows.sensitive.items()
-        }
-        return Classes(of, Counts(sizes, histograms))
+        histograms = {}
+        members: dict[str | None, Ints] = {}
+        if self.rows.person is not None:
+            members[None] = np.bincount(of[self._once(of)], minlength=number)
+        for name, each in self.rows.sensitive.items():
+            weights = self.rows.weights
+            if self.rows.person is not None:
+                once = self._once(joined(of, each.values + 1))
+                members[name] = np.bincount(of[once], minlength=number)
+                weights = np.isin(np.arange(len(of)), once).astype(np.int64)
+            histograms[name] = _histogram(of, number, each, weights)
+        return Classes(of, Counts(sizes, histograms, members))
 
-    def _histogram(self, of: Ints, number: int, sensitive: Sensitive) -> Histogram:
-        """The values of each class: one entry for each pair of a class and a value in it."""
-        told = sensitive.values >= 0
-        size = max(len(sensitive.reference.values), 1)
-        pairs, place = np.unique(of[told] * size + sensitive.values[told], return_inverse=True)
-        counts = np.bincount(place, weights=self.rows.weights[told], minlength=len(pairs))
-        entries = np.bincount(pairs // size, minlength=number)
-        return Histogram(
-            np.concatenate(([0], np.cumsum(entries))).astype(np.int64),
-            pairs % size,
-            counts.astype(np.int64),
-            sensitive.reference,
-        )
+    def _once(self, groups: Ints) -> Ints:
+        """One row for each person of each group."""
+        assert self.rows.person is not None  # asked for only then  # noqa: S101
+        rows: Ints = np.unique(joined(groups, self.rows.person), return_index=True)[1]
+        return rows
+
+
+def _histogram(of: Ints, number: int, sensitive: Sensitive, weights: Ints) -> Histogram:
+    """The values of each class: one entry for each pair of a class and a value in it.
+
+    `weights` is what each row counts.
+    """
+    told = sensitive.values >= 0
+    size = max(len(sensitive.reference.values), 1)
+    pairs, place = np.unique(of[told] * size + sensitive.values[told], return_inverse=True)
+    counts = np.bincount(place, weights=weights[told], minlength=len(pairs))
+    entries = np.bincount(pairs // size, minlength=number)
+    return Histogram(
+        np.concatenate(([0], np.cumsum(entries))).astype(np.int64),
+        pairs % size,
+        counts.astype(np.int64),
+        sensitive.reference,
+    )
 
 
 def joined(of: Ints, groups: Ints) -> Ints:

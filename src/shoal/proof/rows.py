@@ -69,13 +69,15 @@ class Sensitive:
 class Rows:
     """Combinations of quasi-identifiers and sensitive values, each with its number of records.
 
-    `removed` records are left out: under basic match, those with a missing quasi-identifier.
+    `removed` records are left out: under basic match, those with a missing quasi-identifier. Where
+    persons are counted, a row is of one person, whose number is in `person`.
     """
 
     attributes: tuple[Attribute, ...]
     weights: Ints
     sensitive: Mapping[str, Sensitive]
     removed: int = 0
+    person: Ints | None = None
 
     @property
     def records(self) -> int:
@@ -86,7 +88,7 @@ class Rows:
 def read_rows(definition: Definition, source: Source) -> tuple[Definition, Rows]:
     """The rows of a source, and the definition with a hierarchy for every quasi-identifier."""
     names = definition.quasi_identifiers
-    counted = source.count_by(names + definition.sensitive, definition.missing.values)
+    counted = source.count_by(definition.counted, definition.missing.values)
     texts: dict[str, Texts] = {
         name: counted[name].to_pylist() for name in counted.column_names[:-1]
     }
@@ -102,16 +104,27 @@ def read_rows(definition: Definition, source: Source) -> tuple[Definition, Rows]
             hint="see that it is the right one",
         )
     definition = _with_proposals(definition, texts)
+    person = _person([texts[name] for name in definition.person])
     rows = Rows(
         tuple(_attribute(name, definition.attributes[name], texts[name], stay) for name in names),
         weights[stay],
         {
-            name: _sensitive(name, definition, texts[name], weights, stay)
+            name: _sensitive(name, definition, texts[name], weights, stay, person)
             for name in definition.sensitive
         },
         int(weights[~stay].sum()),
+        None if person is None else person[stay],
     )
     return definition, rows
+
+
+def _person(columns: Sequence[Texts]) -> Ints | None:
+    """The number of each row's person; rows that agree in all columns are of the same one."""
+    if not columns:
+        return None
+    numbers: dict[tuple[str | None, ...], int] = {}
+    found = [numbers.setdefault(key, len(numbers)) for key in zip(*columns, strict=True)]
+    return np.array(found, dtype=np.int64)
 
 
 def _with_proposals(definition: Definition, texts: Mapping[str, Texts]) -> Definition:
@@ -165,9 +178,17 @@ def groups_of(hierarchy: Hierarchy) -> tuple[Ints, ...]:
 
 
 def _sensitive(
-    name: str, definition: Definition, texts: Texts, weights: Ints, stay: Bools
+    name: str,
+    definition: Definition,
+    texts: Texts,
+    weights: Ints,
+    stay: Bools,
+    person: Ints | None,
 ) -> Sensitive:
-    """Values in their order: numbers by size, then text; missing last where it is a value."""
+    """Values in their order: numbers by size, then text; missing last where it is a value.
+
+    Each has its records in the whole table, or its persons.
+    """
     told = [text for text, stays in zip(texts, stay, strict=True) if stays]
     values: list[str | None] = [*sorted(_values(told), key=_order)]
     if definition.missing.sensitive == "value" and None in told:
@@ -176,6 +197,9 @@ def _sensitive(
     numbers = np.array([rank.get(text, -1) for text in told], dtype=np.int64)
     has = numbers >= 0
     counts = np.bincount(numbers[has], weights=weights[stay][has], minlength=len(values))
+    if person is not None:
+        pairs = {*zip(person[stay][has].tolist(), numbers[has].tolist(), strict=True)}
+        counts = np.bincount([value for _, value in pairs], minlength=len(values))
     parents = _parents(name, definition.attributes[name].hierarchy, told, values)
     return Sensitive(numbers, Reference(tuple(values), counts.astype(np.int64), parents))
 

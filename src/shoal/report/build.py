@@ -13,6 +13,7 @@ import numpy as np
 
 from shoal.definition.write import to_mapping
 from shoal.events import Progress, Proved
+from shoal.privacy.base import accepts, reaches
 from shoal.values import Best, Counts, Demand, Failure, Result, Sizes, Treatment
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def build_result(run: Run, released: Release, *, verified: bool) -> Result:
         treatments=treated,
         weighted_information_loss=sum(t.priority * t.information_loss for t in treated.values()),
         class_sizes=class_sizes(released.classes.sizes),
+        smallest_class_persons=_fewest_persons(released.classes),
         failure=None,
     )
 
@@ -129,6 +131,7 @@ def _result(run: Run, **outcome: Any) -> Result:
         records=run.table.records + run.table.removed,
         removed=run.table.removed,
         sources=run.sources,
+        persons=None if run.table.persons is None else run.table.persons.number,
         tuples=run.table.tuples,
         lattice=run.lattice,
         raised=_raised(run.table),
@@ -144,6 +147,11 @@ def _result(run: Run, **outcome: Any) -> Result:
         hierarchies={name: written[name]["hierarchy"] for name in proposed},
         **outcome,
     )
+
+
+def _fewest_persons(classes: Counts) -> int | None:
+    """The persons of the class with the fewest; None where records are counted."""
+    return int(classes.members[None].min()) if classes.members else None
 
 
 def _raised(table: Table) -> dict[str, int]:
@@ -179,8 +187,8 @@ def demands_met(models: Sequence[PrivacyModel], released: Counts) -> tuple[Deman
             model.name,
             model.attribute,
             model.demanded(),
-            model.reached(released),
-            bool(model.satisfied(released).all()),
+            reaches(model, released),
+            bool(accepts(model, released).all()),
         )
         for model in models
     )

@@ -23,6 +23,7 @@ from shoal.search.crowd import CONFUSED
 from shoal.search.kernels import part, stays, tally
 from shoal.search.memory import WORK
 from shoal.search.merging import same
+from shoal.search.persons import settle
 
 
 @part
@@ -72,6 +73,8 @@ def cost_below(state, depth, j, crowd):  # type: ignore[no-untyped-def]
     """
     frame, level = state.frames[depth], state.hi[depth, j] - 1
     tally(state, frame, j, level)
+    if len(state.homes) > 0:
+        settle(state, frame, j, level)
     groups = state.groups[j, level]
     cells, classes, squares, dropped = (frame.classes + 1) * groups, 0, 0.0, 0
     state.done[WORK] += frame.tuples + cells

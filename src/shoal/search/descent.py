@@ -44,7 +44,17 @@ from shoal.search.state import Sensitive, State
 from shoal.search.tightening import lower, tighten
 
 FILES = (
-    *("memory", "state", "kernels", "sparse", "splitting", "demands", "removal", "weighing"),
+    *(
+        "memory",
+        "state",
+        "kernels",
+        "persons",
+        "sparse",
+        "splitting",
+        "demands",
+        "removal",
+        "weighing",
+    ),
     *("crowd", "cells", "merging", "notes", "cuts", "tightening", "attributes", "crowding"),
     "descent",
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import Infeasible
+from shoal.privacy.base import accepts, reaches
 from shoal.search.partition import select
 from shoal.search.relax import smallest_raises
 from shoal.values import Counts, Histogram
@@ -34,7 +35,7 @@ def why_infeasible(problem: Problem) -> Infeasible:
     table, suppressed = problem.table, partition.suppressed
     reasons, remedies = [], []
     for model in problem.models:
-        failing = ~model.satisfied(partition.counts)
+        failing = ~accepts(model, partition.counts)
         if failing.any():
             reasons.append(_reason(problem, partition, model, failing))
             remedies.append(_weaker(problem, partition, model))
@@ -98,17 +99,17 @@ def _weaker(problem: Problem, partition: Partition, model: PrivacyModel) -> str:
     kept = np.ones(len(counts.sizes), dtype=np.bool_)
     for other in problem.models:
         if other is not model:
-            kept &= other.satisfied(counts)
+            kept &= accepts(other, counts)
     spare = problem.limit - int(counts.sizes[~kept].sum())
     if spare < 0:
         return ""
     chosen = np.flatnonzero(kept)
-    each = np.array([model.reached(_alone(counts, int(c))) for c in chosen])
+    each = np.array([reaches(model, _alone(counts, int(c))) for c in chosen])
     worst_first = chosen[np.argsort(each if model.higher_is_safer else -each, kind="stable")]
     kept[worst_first[np.cumsum(counts.sizes[worst_first]) <= spare]] = False
     if not kept.any():
         return ""
-    reached = model.reached(select(counts, kept))
+    reached = reaches(model, select(counts, kept))
     if not np.isfinite(reached) or (model.higher_is_safer and reached <= 1):
         return ""
     side = "below" if model.higher_is_safer else "above"
@@ -126,7 +127,9 @@ def _alone(counts: Counts, number: int) -> Counts:
             each.counts[start:end],
             each.reference,
         )
-    return Counts(counts.sizes[number : number + 1], histograms)
+    only = slice(number, number + 1)
+    members = {name: each[only] for name, each in counts.members.items()}
+    return Counts(counts.sizes[only], histograms, members)
 
 
 def _safe_side(value: float, higher_is_safer: bool) -> float:

@@ -5,10 +5,10 @@ Tuples are columns of small codes with a weight each. The classes of a node are 
 in one attribute is then a single pass that adds weights to the cell `class * groups + group`;
 nothing is sorted and nothing is moved.
 
-A class stays when it has at least `k` records and, for every diversity demand `s`, at least
-`least_values[s]` different values, which are the bits of a 64-bit mask. Both only get worse as a
-class is split: a class that fails must go whole, and so must all its parts. Indices are unsigned,
-which spares a test for negative ones in every access.
+A class stays when it has at least `k` records, or persons where those are counted, and for every
+diversity demand `s` at least `least_values[s]` different values, which are the bits of a 64-bit
+mask. All of them only get worse as a class is split: a class that fails must go whole, and so must
+all its parts. Indices are unsigned, which spares a test for negative ones in every access.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ step = njit(nogil=True, error_model="numpy", inline="always")
 
 @part
 def tally(state, frame, j, level):  # type: ignore[no-untyped-def]
-    """Records and masks of each cell (class, group of attribute `j` at `level`)."""
+    """Records and masks of each cell (class, group of attribute `j` at `level`).
+
+    Where persons are counted, also those whose home is in the cell: it has at least as many.
+    """
     first, last = frame.first, frame.first + frame.tuples
     group, width = state.group[j, level], uint32(state.groups[j, level])
     column, weights = state.codes[j, first:last], state.weights[first:last]
@@ -52,8 +55,17 @@ def tally(state, frame, j, level):  # type: ignore[no-untyped-def]
     counts = state.counts
     for at in range(cells):
         counts[at] = 0
-    for t in range(len(column)):
-        counts[uint32(class_of[t] * width + group[column[t]])] += weights[t]
+    if len(state.homes) > 0:
+        persons, homes = state.persons, state.homes[first:last]
+        for at in range(cells):
+            persons[at] = 0
+        for t in range(len(column)):
+            at = uint32(class_of[t] * width + group[column[t]])
+            counts[at] += weights[t]
+            persons[at] += homes[t]
+    else:
+        for t in range(len(column)):
+            counts[uint32(class_of[t] * width + group[column[t]])] += weights[t]
     for s in range(len(state.least_values)):
         held = state.held[s * cells : (s + 1) * cells]
         mask = state.masks[s, first:last]
@@ -65,9 +77,18 @@ def tally(state, frame, j, level):  # type: ignore[no-untyped-def]
 
 @part
 def stays(state, at, cells):  # type: ignore[no-untyped-def]
-    """Whether the class in cell `at` of a tally of so many cells need not go."""
-    if state.counts[at] < state.k:
+    """Whether the class in cell `at` of a tally of so many cells need not go.
+
+    Where persons are counted, those of the cell must be settled before (persons.py).
+    """
+    if (state.persons[at] if len(state.homes) > 0 else state.counts[at]) < state.k:
         return False
+    return diverse(state, at, cells)
+
+
+@part
+def diverse(state, at, cells):  # type: ignore[no-untyped-def]
+    """Whether the class in a cell has enough different values of every attribute."""
     for s in range(len(state.least_values)):
         mask, found = state.held[s * cells + at], 0
         while mask != uint64(0) and found < state.least_values[s]:
@@ -99,7 +120,7 @@ def look_at_sizes(state, depth, j):  # type: ignore[no-untyped-def]
     for c in range(1, frame.classes + 1):
         for level in range(bottom, top):
             if level > bottom:
-                _merge(state, c * groups, cells, j, level)
+                merge(state, c * groups, cells, j, level)
             lost = _lose(state, c * groups, cells, j, level)
             if lost == 0:
                 break
@@ -129,21 +150,17 @@ def _lose(state, at, cells, j, level):  # type: ignore[no-untyped-def]
     return total
 
 
-@step
-def _merge(state, at, cells, j, level):  # type: ignore[no-untyped-def]
+@part
+def merge(state, at, cells, j, level):  # type: ignore[no-untyped-def]
     """Turn the tally of a class, which begins at `at`, into that of the next level, in place.
 
     Groups flow into their parents, of which there are no more; sums are gathered behind the tally.
     """
     groups, above = state.groups[j, level - 1], state.groups[j, level]
     member, parent = state.member[j, level - 1], state.group[j, level]
-    counts = state.counts
-    for g in range(above):
-        counts[cells + g] = 0
-    for g in range(groups):
-        counts[cells + parent[member[g]]] += counts[at + g]
-    for g in range(above):
-        counts[at + g] = counts[cells + g]
+    _add_up(state.counts, at, cells, groups, above, member, parent)
+    if len(state.homes) > 0:
+        _add_up(state.persons, at, cells, groups, above, member, parent)
     demands = len(state.least_values)
     for s in range(demands):
         masks, spare = state.held[s * cells + at :], state.held[demands * cells :]
@@ -153,3 +170,14 @@ def _merge(state, at, cells, j, level):  # type: ignore[no-untyped-def]
             spare[parent[member[g]]] |= masks[g]
         for g in range(above):
             masks[g] = spare[g]
+
+
+@part
+def _add_up(counts, at, cells, groups, above, member, parent):  # type: ignore[no-untyped-def]
+    """Add numbers of groups, which begin at `at`, up to those of their parents."""
+    for g in range(above):
+        counts[cells + g] = 0
+    for g in range(groups):
+        counts[cells + parent[member[g]]] += counts[at + g]
+    for g in range(above):
+        counts[at + g] = counts[cells + g]

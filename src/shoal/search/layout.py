@@ -13,6 +13,7 @@ from shoal.search.demands import BITS, DIFFERENT, demands_of, is_known, values_o
 from shoal.search.objective import CellObjective, LevelObjective
 
 if TYPE_CHECKING:
+    from shoal.encode.table import Table
     from shoal.search.crowd import Crowd
     from shoal.search.demands import Demand, Values
     from shoal.search.memory import Tables
@@ -63,11 +64,15 @@ tallied one by one."""
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A problem as the kernels read it; `room` is for so many cells of a tally for each tuple."""
+    """A problem as the kernels read it; `room` is for so many cells of a tally for each tuple.
+
+    `homes` is empty where no persons are counted.
+    """
 
     tables: Tables
     codes: np.ndarray
     weights: np.ndarray
+    homes: np.ndarray
     masks: np.ndarray
     values: Values | None
     crowd: Crowd | None
@@ -76,7 +81,11 @@ class Prepared:
 
 
 def prepare(problem: Problem, room: int = ROOM) -> Prepared:
-    """Lay the table, the hierarchies and the costs out for the kernels."""
+    """Lay the table, the hierarchies and the costs out for the kernels.
+
+    Where persons are counted, kernels know of sensitive values only which there are: a class with
+    too few different ones goes whole. The rest is left to exact checks.
+    """
     from shoal.search.memory import Tables
 
     table = problem.table
@@ -103,6 +112,7 @@ def prepare(problem: Problem, room: int = ROOM) -> Prepared:
     masked = [each for each in demands if each.different > 1 and sizes[each.attribute] <= BITS]
     plain = all(each.kind == DIFFERENT and each in masked for each in demands)
     objective = problem.objective
+    homes, persons_from, person = _persons(table)
     tables = Tables(
         np.array(problem.lattice.bottom, np.int64),
         group,
@@ -112,6 +122,8 @@ def prepare(problem: Problem, room: int = ROOM) -> Prepared:
         charge,
         np.array([attribute.priority for attribute in attributes]),
         np.array([demand.different for demand in masked], np.int64),
+        persons_from,
+        person,
         min(
             max((m.k for m in problem.models if isinstance(m, KAnonymity)), default=1), MOST_RECORDS
         ),
@@ -123,13 +135,31 @@ def prepare(problem: Problem, room: int = ROOM) -> Prepared:
         tables,
         np.array(table.codes, small),
         table.weights.astype(np.int32),
+        homes,
         np.array([_masks(problem, demand) for demand in masked], np.uint64).reshape(
             len(masked), table.tuples
         ),
-        None if plain else values_of(problem, demands),
+        None if plain or table.persons is not None else values_of(problem, demands),
         crowd_of(problem),
         np.array(problem.lattice.top, np.int64),
         room,
+    )
+
+
+def _persons(table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The persons whose home is each tuple, where its persons begin, and the persons by tuple.
+
+    The home of a person is the first of their tuples.
+    """
+    persons = table.persons
+    if persons is None:
+        return np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int32)
+    home = persons.tuple_of[np.unique(persons.person, return_index=True)[1]]
+    order = np.argsort(persons.tuple_of, kind="stable")
+    return (
+        np.bincount(home, minlength=table.tuples).astype(np.int32),
+        np.searchsorted(persons.tuple_of[order], np.arange(table.tuples + 1)),
+        persons.person[order].astype(np.int32),
     )
 
 

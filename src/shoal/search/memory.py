@@ -36,7 +36,9 @@ class Tables(NamedTuple):
     groups and `member[j, l, g]` is a code in a group. `base[j, l]` is what attribute `j` costs at a
     level with nothing suppressed. `charge[j, l, g]` is what a suppressed record of a group costs
     above that, at least: 1 minus its dearest cell; when costs are `exact` it is just that. The cost
-    of a node is the sum over the attributes, of log(1 + priority * cost) when `geometric`.
+    of a node is the sum over the attributes, of log(1 + priority * cost) when `geometric`. Where
+    persons are counted, those of tuple `t` of the table are `person[i]`, for `i` from
+    `persons_from[t]` to below `persons_from[t + 1]`.
     """
 
     bottom: NDArray[np.int64]
@@ -47,6 +49,8 @@ class Tables(NamedTuple):
     charge: NDArray[np.float64]
     priority: NDArray[np.float64]
     least_values: NDArray[np.int64]
+    persons_from: NDArray[np.int64]
+    person: NDArray[np.int32]
     k: int
     limit: int
     geometric: bool
@@ -59,10 +63,17 @@ class Rows(NamedTuple):
     `class_of` numbers their classes from 1, and 0 means removed; `sample[c, j]` is a code of class
     `c` in attribute `j`. All of them are stacks: a box deeper in the search has its own stretch
     behind that of its parent. The first `tuples` are those of the table.
+
+    Where persons are counted, `homes[t]` are the persons whose home is tuple `t`: each has one.
+    Tuple `t` stands for those of the table from `head[t]` to `tail[t]` (persons.py). All three are
+    empty otherwise.
     """
 
     codes: NDArray[Any]
     weights: NDArray[np.int32]
+    homes: NDArray[np.int32]
+    head: NDArray[np.int32]
+    tail: NDArray[np.int32]
     masks: NDArray[np.uint64]
     class_of: NDArray[Any]
     sample: NDArray[Any]
@@ -73,9 +84,18 @@ class Scratch(NamedTuple):
     """Work space that every kernel may overwrite.
 
     `number` has as many cells as a tally may have; `touched` has two sides of the widest attribute.
+    The arrays from `persons` to `settled` are for counting persons (persons.py).
     """
 
     counts: NDArray[np.int32]
+    persons: NDArray[np.int32]
+    first_of: NDArray[np.int32]
+    next_of: NDArray[np.int32]
+    link: NDArray[np.int32]
+    seen: NDArray[np.int64]
+    mark: NDArray[np.int64]
+    undecided: NDArray[np.int64]
+    settled: NDArray[np.float64]
     held: NDArray[np.uint64]
     number: NDArray[Any]
     origin: NDArray[np.uint32]
@@ -182,6 +202,9 @@ def rows_of(prepared: Prepared) -> Rows:
     rows = Rows(
         np.empty((attributes, tuples * stretches), small),
         np.empty(tuples * stretches, np.int32),
+        np.empty(len(prepared.homes) * stretches, np.int32),
+        np.empty(len(prepared.homes) * stretches, np.int32),
+        np.empty(len(prepared.homes) * stretches, np.int32),
         np.empty((len(prepared.masks), tuples * stretches), np.uint64),
         np.empty(tuples * (splits + stretches + 1), _numbers(prepared)),
         np.empty((most_classes(prepared) * (splits + 2), attributes), small),
@@ -189,6 +212,9 @@ def rows_of(prepared: Prepared) -> Rows:
     )
     rows.codes[:, :tuples] = prepared.codes
     rows.weights[:tuples] = prepared.weights
+    if len(prepared.homes):
+        rows.homes[:tuples] = prepared.homes
+        rows.head[:tuples] = rows.tail[:tuples] = np.arange(tuples)
     rows.masks[:, :tuples] = prepared.masks
     return rows
 
@@ -200,8 +226,18 @@ def scratch_of(prepared: Prepared) -> Scratch:
     cells = (classes + 2) * groups
     if prepared.crowd is None:
         cells = min(cells, max(prepared.room * tuples, 2 * groups))
+    counted = max(cells, tuples + 1)
+    persons = counted if len(prepared.homes) else 0
     return Scratch(
-        np.empty(max(cells, tuples + 1), np.int32),
+        np.empty(counted, np.int32),
+        np.empty(persons, np.int32),
+        np.empty(persons, np.int32),
+        np.empty(len(prepared.homes), np.int32),
+        np.empty(len(prepared.homes), np.int32),
+        np.zeros(int(prepared.tables.person.max(initial=-1)) + 1, np.int64),
+        np.zeros(1, np.int64),
+        np.empty(levels, np.int64),
+        np.ones(2),
         np.empty(cells * len(prepared.masks), np.uint64),
         np.empty(cells, _numbers(prepared)),
         np.empty(classes + 2, np.uint32),

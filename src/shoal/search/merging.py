@@ -69,6 +69,7 @@ def _merge(state, depth, exact):  # type: ignore[no-untyped-def]
     have the same groups; where keys are not `exact`, equal ones are compared digit by digit.
     """
     frame, demands = state.frames[depth], len(state.least_values)
+    by_persons = len(state.homes) > 0
     first, to, kept = frame.first, frame.end, 0
     class_of = state.class_of[frame.at_class : frame.at_class + frame.tuples]
     keys, kept_keys, slots, chosen = state.keys, state.kept_keys, state.slots, state.chosen
@@ -90,6 +91,10 @@ def _merge(state, depth, exact):  # type: ignore[no-untyped-def]
                 kept_keys[kept] = key
                 chosen[kept] = uint32(t)
                 weights[to + kept] = weights[first + t]
+                if by_persons:
+                    state.homes[to + kept] = state.homes[first + t]
+                    state.head[to + kept] = state.head[first + t]
+                    state.tail[to + kept] = state.tail[first + t]
                 for s in range(demands):
                     masks[s, to + kept] = masks[s, first + t]
                 kept += 1
@@ -98,6 +103,10 @@ def _merge(state, depth, exact):  # type: ignore[no-untyped-def]
                 exact or same(state, depth, t, int64(chosen[found]), len(state.place))
             ):
                 weights[to + found] += weights[first + t]
+                if by_persons:
+                    state.homes[to + found] += state.homes[first + t]
+                    state.link[state.tail[to + found]] = state.head[first + t]
+                    state.tail[to + found] = state.tail[first + t]
                 for s in range(demands):
                     masks[s, to + found] |= masks[s, first + t]
                 break

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.encode.classes import merge_histogram, number_rows
+from shoal.privacy.base import accepts
 from shoal.values import Counts, Histogram
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Partition:
 def select(counts: Counts, chosen: Bools) -> Counts:
     """Some of the classes."""
     histograms = {name: _chosen(each, chosen) for name, each in counts.histograms.items()}
-    return Counts(counts.sizes[chosen], histograms)
+    members = {name: each[chosen] for name, each in counts.members.items()}
+    return Counts(counts.sizes[chosen], histograms, members)
 
 
 def _chosen(histogram: Histogram, classes: Bools) -> Histogram:
@@ -61,7 +63,19 @@ def partition(table: Table, models: Sequence[PrivacyModel], node: Node) -> Parti
         [attribute.groups[level][codes] for attribute, codes, level in levels],
         [len(attribute.hierarchy.labels[level]) + 1 for attribute, _, level in levels],
     )
+    counts = counts_of(table, class_of, classes)
+    kept = np.ones(classes, dtype=np.bool_)
+    for model in models:
+        kept &= accepts(model, counts)
+    return Partition(class_of, counts, kept)
+
+
+def counts_of(table: Table, class_of: Ints, classes: int) -> Counts:
+    """What each class holds, from the class of each tuple."""
     sizes = np.bincount(class_of, weights=table.weights, minlength=classes).astype(np.int64)
+    if table.persons is not None:
+        histograms, members = table.persons.count(table.histograms, class_of, classes)
+        return Counts(sizes, histograms, members)
     histograms = {
         name: merge_histogram(
             np.repeat(class_of, np.diff(each.starts)),
@@ -72,8 +86,4 @@ def partition(table: Table, models: Sequence[PrivacyModel], node: Node) -> Parti
         )
         for name, each in table.histograms.items()
     }
-    counts = Counts(sizes, histograms)
-    kept = np.ones(classes, dtype=np.bool_)
-    for model in models:
-        kept &= model.satisfied(counts)
-    return Partition(class_of, counts, kept)
+    return Counts(sizes, histograms)

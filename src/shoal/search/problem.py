@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.privacy.base import must_go
 from shoal.search.lattice import Lattice
 from shoal.search.partition import Partition, partition
 from shoal.values import Best, Closed
@@ -59,8 +60,8 @@ class Problem:
     def least_suppressed(self, node: Node) -> int:
         """At most the suppressed records of any node below this one, itself included.
 
-        Below it classes only split, and of each class at least the least removal of every model
-        that is closed under union is suppressed, however it is split.
+        Below it classes only split, and of each class at least what must go by every model is
+        suppressed, however it is split.
         """
         return int(self.removal(self.partition(node)).sum())
 
@@ -69,8 +70,7 @@ class Problem:
         counts = partition.counts
         least = np.zeros(len(counts.sizes), dtype=np.int64)
         for model in self.models:
-            if model.closed_under_union:
-                least = np.maximum(least, model.least_removal(counts))
+            least = np.maximum(least, must_go(model, counts))
         return least
 
     def check(self, node: Node) -> Best | None:

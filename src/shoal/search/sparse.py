@@ -11,6 +11,7 @@ from numba import uint64
 
 from shoal.search.kernels import part, stays
 from shoal.search.memory import WORK
+from shoal.search.persons import count
 
 
 @part
@@ -48,7 +49,7 @@ def gather(state, frame, c, j, level):  # type: ignore[no-untyped-def]
     group, column = state.group[j, level], state.codes[j, frame.first :]
     weights, masks = state.weights[frame.first :], state.masks[:, frame.first :]
     counts, held, touched = state.counts, state.held, state.touched
-    cells, found = len(touched), 0
+    cells, found, by_persons = len(touched), 0, len(state.homes) > 0
     for at in range(state.begins[c], state.begins[c + 1]):
         t = state.order[at]
         g = int(group[column[t]])
@@ -57,15 +58,34 @@ def gather(state, frame, c, j, level):  # type: ignore[no-untyped-def]
             found += 1
             for s in range(len(masks)):
                 held[s * cells + g] = uint64(0)
+            if by_persons:
+                state.persons[g], state.first_of[g] = 0, -1
         counts[g] += weights[t]
         for s in range(len(masks)):
             held[s * cells + g] |= masks[s, t]
+        if by_persons:
+            state.persons[g] += state.homes[frame.first + t]
+            state.next_of[t] = state.first_of[g]
+            state.first_of[g] = t
+    if by_persons:
+        _settle(state, frame, found)
     return found
 
 
 @part
+def _settle(state, frame, found):  # type: ignore[no-untyped-def]
+    """The same as `settle`, for the groups of a class."""
+    for n in range(found):
+        g = state.touched[n]
+        if state.counts[g] >= state.k and state.persons[g] < state.k:
+            state.mark[0] += 1
+            if count(state, frame.first, state.first_of[g], 0) >= state.k:
+                state.persons[g] = state.k
+
+
+@part
 def look_by_class(state, depth, j):  # type: ignore[no-untyped-def]
-    """The same as `look_at_sizes`, class by class."""
+    """The same as `look_at_sizes`, class by class; by persons each level is tallied by itself."""
     frame, bottom, top = state.frames[depth], state.lo[depth, j], state.hi[depth, j]
     dropped, extra, due = state.dropped[depth, j], state.extra[depth, j], state.due[depth, j]
     arrange(state, frame, state.begins, state.order)
@@ -78,7 +98,11 @@ def look_by_class(state, depth, j):  # type: ignore[no-untyped-def]
     for c in range(1, frame.classes + 1):
         side, found = 0, gather(state, frame, c, j, bottom)
         for level in range(bottom, top):
-            if level > bottom:
+            if level > bottom and len(state.homes) > 0:
+                for n in range(found):
+                    state.counts[state.touched[n]] = 0
+                found = gather(state, frame, c, j, level)
+            elif level > bottom:
                 found = _lift(state, j, level, side, found)
                 side = 1 - side
             lost = _lose(state, level, side, found)

@@ -9,6 +9,7 @@ from numba import int32, int64, uint32, uint64
 
 from shoal.search.kernels import part, stays, step, tally
 from shoal.search.memory import WORK
+from shoal.search.persons import settle
 from shoal.search.sparse import arrange, forget, gather, has_room
 
 
@@ -23,6 +24,8 @@ def split(state, depth, j):  # type: ignore[no-untyped-def]
     room, lost = has_room(state, frame, j, level), uint64(0)
     if room:
         tally(state, frame, j, level)
+        if len(state.homes) > 0:
+            settle(state, frame, j, level)
         classes, removed = _number(state, frame.classes, state.groups[j, level])
     else:
         classes, removed, lost = _split_by_class(state, frame, j, level)
@@ -100,10 +103,11 @@ def _number(state, classes, groups):  # type: ignore[no-untyped-def]
     counts, number, origin = state.counts, state.number, state.origin
     cells, k = (classes + 1) * groups, int32(state.k)
     new, removed, plain = uint32(0), 0, len(state.least_values) == 0
+    members = state.persons if len(state.homes) > 0 else counts
     for g in range(groups):
         number[g] = 0
     for at in range(groups, cells):
-        kept = counts[at] >= k if plain else stays(state, at, cells)
+        kept = members[at] >= k if plain else stays(state, at, cells)
         origin[new + uint32(1)] = at
         new += uint32(kept)
         number[at] = new if kept else uint32(0)

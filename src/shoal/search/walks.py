@@ -29,10 +29,13 @@ def safe_upwards(problem: Problem) -> bool:
     every class that contains one they hold for, so no record that is kept is dropped further up.
     Other models that are closed under union promise this only where nothing is suppressed at all:
     then every class of the safe node is good, and so is each union of them. With suppression a good
-    class may be spoiled by the dropped one that it is merged with.
+    class may be spoiled by the dropped one that it is merged with. Where persons are counted, a
+    union of good classes need not be good (privacy/base.py).
     """
     if all(type(model) in (KAnonymity, DistinctDiversity) for model in problem.models):
         return True
+    if problem.table.persons is not None:
+        return False
     return problem.limit == 0 and all(model.closed_under_union for model in problem.models)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from shoal.search.cells import cost_of_classes
 from shoal.search.kernels import look_at_sizes, part
 from shoal.search.memory import WORK
+from shoal.search.persons import look_at_persons
 from shoal.search.removal import removal
 from shoal.search.sparse import arrange, has_room, look_by_class
 
@@ -31,10 +32,12 @@ from shoal.search.sparse import arrange, has_room, look_by_class
 def look(state, depth, j, values):  # type: ignore[no-untyped-def]
     """What each level of attribute `j` from `lo` up to below `hi` would drop and cost."""
     if values is None:
-        if has_room(state, state.frames[depth], j, state.lo[depth, j]):
-            look_at_sizes(state, depth, j)
-        else:
+        if not has_room(state, state.frames[depth], j, state.lo[depth, j]):
             look_by_class(state, depth, j)
+        elif len(state.homes) > 0:
+            look_at_persons(state, depth, j)
+        else:
+            look_at_sizes(state, depth, j)
     else:
         _look_at_values(state, depth, j, values)
 

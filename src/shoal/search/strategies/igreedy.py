@@ -46,7 +46,7 @@ class IGreedy:
                     return
                 classes = problem.partition(above)
                 yield from incumbent.weigh(problem.judge(above, classes))
-                smallest = int(classes.counts.sizes.min())
+                smallest = int(classes.counts.of(None).sizes.min())
                 ranked.append((-smallest, -distinct[j][node[j]], j, above))
             node = min(ranked)[-1] if ranked else None
         yield incumbent.concluded()
