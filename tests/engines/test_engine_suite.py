@@ -59,7 +59,7 @@ PATIENTS = pa.table(
         "born": pa.array([datetime.date(1990 + i % 4, 1 + i % 2, 28) for i in range(120)]),
         "illness": pa.array(["flu", "Flu", "cancer", "", "NA", "gout"] * 20),
         "ward": pa.array([i % 3 for i in range(120)]),
-        "name": pa.array([f"nobody {i}" for i in range(120)]),
+        "name": pa.array([f"nobody {i % 70}" for i in range(120)]),
     }
 )
 
@@ -78,6 +78,7 @@ DEFINITION: dict[str, Any] = {
 }
 VARIANTS: dict[str, dict[str, Any]] = {
     "extended": {},
+    "persons": {"person": "name"},
     "basic": {"missing": {"match": "basic", "values": ["NA"]}},
     "marked": {"suppressed": "mark"},
     "entropy": {"loss": "entropy", "k": 3},

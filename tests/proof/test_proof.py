@@ -86,13 +86,13 @@ def instance_of(problem: Problem) -> Instance:
     table, objective = problem.table, problem.objective
     assert isinstance(objective, CellObjective | LevelObjective | ClassObjective)
     tuples, weights, values = list(range(table.tuples)), table.weights.tolist(), None
-    person = None
+    person, histogram = None, table.histograms.get("s")
     if table.persons is not None:
-        histogram, held = table.histograms["s"], table.persons.held["s"]
-        tuples, person = held.tuple_of.tolist(), held.person
-        values = [value if value < 4 else -1 for value in held.value.tolist()]
+        owned = table.persons.held["s"]
+        tuples, person = owned.tuple_of.tolist(), owned.person
+        values = [value if value < 4 else -1 for value in owned.value.tolist()]
         weights = _records_of_rows(problem, tuples)
-    elif histogram := table.histograms.get("s"):
+    elif histogram is not None:
         tuples, weights, values = [], [], []
         for t in range(table.tuples):
             entries = range(histogram.starts[t], histogram.starts[t + 1])
