@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 import shoal
 from oracle import Row, outcome
 from problems import Case, cases
+from shoal.definition.read import from_mapping
+from shoal.report.page import text
 
 PERSONS = st.lists(st.integers(0, 6), min_size=14, max_size=14)
 
@@ -174,24 +176,27 @@ def test_every_released_class_of_visits_has_k_patients() -> None:
     assert result.persons == frame["patient"].nunique()
 
 
-def test_the_result_and_the_report_tell_persons(tmp_path: Path) -> None:
+def test_the_report_tells_persons(tmp_path: Path) -> None:
     visits().to_csv(tmp_path / "visits.csv", index=False)
-    attributes = {
-        name: {"role": "quasi-identifier", "hierarchy": each or "suppress"}
-        for name, each in HIERARCHIES.items()
-    }
-    result = shoal.run(
+    definition = from_mapping(
         {
             "source": str(tmp_path / "visits.csv"),
             "output": str(tmp_path / "out.csv"),
             "k": 5,
             "suppression": "5%",
             "person": "patient",
-            "attributes": attributes,
+            "attributes": {
+                "birth": {"role": "quasi-identifier", "hierarchy": HIERARCHIES["birth"]},
+                "ward": {"role": "quasi-identifier", "hierarchy": "suppress"},
+            },
             "others": "drop",
         }
     )
-    assert (result.persons, result.smallest_class_persons is not None) == (250, True)
+    result = shoal.run(definition)
+    shown = " ".join(text(result, definition).split())
+    assert f"each has at least {result.smallest_class_persons} persons" in shown
+    assert "persons are told apart by" in shown
+    assert "P0001" not in shown
 
 
 @pytest.mark.parametrize("demand", [{"distinct": 2}, {"entropy": 1.2}])

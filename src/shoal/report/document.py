@@ -84,7 +84,9 @@ def _columns(definition: Definition) -> Iterator[tuple[str, str]]:
 
 def _settings(result: Result, definition: Definition) -> Iterator[tuple[str, str]]:
     mapping = to_mapping(definition)
-    yield "k", str(definition.k)
+    yield "k", f"{definition.k} {'persons' if definition.person else 'records'}"
+    if definition.person:
+        yield "persons are told apart by", ", ".join(definition.person)
     allowed = mapping.get("suppression", 0)
     yield "suppression", f"{allowed} (up to {count(result.suppression_limit, 'record')})"
     yield "suppressed records", "left out" if definition.suppressed == "drop" else "kept, blanked"
@@ -117,6 +119,8 @@ def _search(result: Result) -> Iterator[tuple[str, str]]:
 def _origin(result: Result, definition: Definition) -> Iterator[tuple[str, str]]:
     yield "input", definition.source.shown
     yield "records", f"{result.records:,}"
+    if result.persons is not None:
+        yield "persons", f"{result.persons:,}"
     if len(result.sources) > 1:
         yield "records of each", ", ".join(f"{n} {each:,}" for n, each in result.sources.items())
     if result.input_sha256 is not None:

@@ -12,9 +12,13 @@ def safety(result: Result) -> str:
     """Is it safe: the answer first, then what it rests on."""
     if not result.verified:
         return "Not verified: do not pass this on."
+    persons = ""
+    if result.smallest_class_persons is not None:
+        persons = f", and each has at least {count(result.smallest_class_persons, 'person')}"
     return (
         f"Safe: verified from the written release. {demands(result)}; the smallest of "
-        f"{count(result.classes, 'class', 'classes')} has {count(result.smallest_class, 'record')}."
+        f"{count(result.classes, 'class', 'classes')} has {count(result.smallest_class, 'record')}"
+        f"{persons}."
     )
 
 
