@@ -29,6 +29,7 @@ def check(
     data: Any,
     quasi_identifiers: str | Sequence[str],
     *,
+    person: str | Sequence[str] = (),
     sensitive: str | Sequence[str] = (),
     missing_values: str | Sequence[str] = (),
     match: Match = "extended",
@@ -44,18 +45,22 @@ def check(
     ones. `match` says what a missing quasi-identifier matches; with `all` the table is judged by
     every relation side by side, and with `k` the records below it are counted. `hierarchies` are
     files or trees of sensitive attributes, for hierarchical distance. A missing sensitive value is
-    no value, or one more. A single name may stand for a list of one. The maybe matches compare at
-    most `pair_limit` pairs of combinations, else it is an error; with `all` they are left out then.
+    no value, or one more. A single name may stand for a list of one. `person` names the columns
+    that tell persons apart, where one can have several records: classes then count by persons, by
+    extended or basic match. The maybe matches compare at most `pair_limit` pairs of combinations,
+    else it is an error; with `all` they are left out then.
     """
     quasi_identifiers, sensitive = _listed(quasi_identifiers), _listed(sensitive)
+    person = _listed(person)
     path = isinstance(data, str | Path)
-    names = (*quasi_identifiers, *sensitive)
+    names = (*quasi_identifiers, *person, *sensitive)
     source = open_files(FileOptions(str(data)), names) if path else open_frame(data)
     with closing(source):
         return measure(
             source,
             quasi_identifiers,
             _listed(missing_values),
+            person=person,
             sensitive=sensitive,
             match=match,
             hierarchies=read_trees(hierarchies or {}, sensitive),

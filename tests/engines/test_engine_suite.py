@@ -82,6 +82,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "basic": {"missing": {"match": "basic", "values": ["NA"]}},
     "marked": {"suppressed": "mark"},
     "entropy": {"loss": "entropy", "k": 3},
+    "persons": {"person": "name"},
+    "marked persons": {"person": "name", "suppressed": "mark"},
 }
 
 

@@ -24,6 +24,7 @@ Examples:
   shoal check release.csv --qi zip,birth,sex --sensitive diagnosis,ward --l 3
   shoal check release.csv --qi zip --sensitive diagnosis --hierarchy diagnosis=icd.csv --t 0.3
   shoal check patients.csv --qi zip,birth,sex --missing all --k 5
+  shoal check visits.csv --qi zip,birth,sex --person patient_id --k 5
   shoal check "parts/*.parquet" --qi age --qi "home, town"
 
 A column whose name has a comma needs an option of its own. --l, --t and what follows them are
@@ -66,6 +67,10 @@ def check(
         list[str],
         typer.Option("--qi", help="Quasi-identifiers, separated by commas; may be repeated."),
     ],
+    person: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns that tell persons apart: classes count by persons."),
+    ] = None,
     sensitive: Annotated[
         list[str] | None,
         typer.Option(help="Sensitive attributes, separated by commas; may be repeated."),
@@ -143,6 +148,7 @@ def check(
             source,
             names_in(qi, columns, "--qi"),
             missing_value or (),
+            person=names_in(person, columns, "--person") if person else (),
             sensitive=attributes,
             match=missing,
             hierarchies=read_trees(dict(map(_pair, hierarchy or ())), attributes),
@@ -217,6 +223,8 @@ def _print_json(found: Measure, k: int | None, failures: list[str]) -> None:
     import json
 
     fields: dict[str, Any] = {"k": found.k, "demanded": k, **dataclasses.asdict(found)}
+    if found.persons is None:
+        del fields["persons"]
     fields |= {"attacks": list(found.attacks), "not_reached": failures}
     typer.echo(json.dumps(fields, indent=2, ensure_ascii=False))
 
@@ -228,7 +236,8 @@ def _print_text(found: Measure, k: int | None, failures: list[str]) -> None:
 
     console = Console(highlight=False)
     whole_lines = not console.is_terminal
-    answer = f"{found.name}: k = {found.k}"
+    unit = "" if found.persons is None else " persons"
+    answer = f"{found.name}: k = {found.k}{unit}"
     if k is not None:
         answer += f", {k} demanded: {'reached' if reaches(found, k) else 'not reached'}"
     style = "bold green" if reaches(found, k) and not failures else "bold red"
@@ -236,8 +245,8 @@ def _print_text(found: Measure, k: int | None, failures: list[str]) -> None:
     for failure in failures:
         console.print(Text(f"{failure}: not reached", style="bold red"), soft_wrap=True)
     _table(console, (), found.facts())
-    sizes = [(b.label, f"{b.classes:,}", f"{b.records:,}") for b in found.class_sizes]
-    _table(console, ("class size", "classes", "records"), sizes, right=(0, 1, 2))
+    sizes = [(b.label, f"{b.classes:,}", f"{b.records:,}") for b in found.sizes]
+    _table(console, (found.unit, "classes", "records"), sizes, right=(0, 1, 2))
     if len(found.matches) > 1:
         _matches(console, found, k)
     for each in found.sensitive:

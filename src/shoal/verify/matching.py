@@ -63,14 +63,19 @@ def judge_match(
     match: str,
     k: int | None = None,
     *,
+    persons: Recount | None = None,
     limit: int = PAIR_LIMIT,
     tell: Callable[[float], None] | None = None,
 ) -> Matching:
-    """Count the matches of every record; an error if more than `limit` pairs must be compared."""
-    matches, sizes = count_matches(found, match, limit=limit, tell=tell), found.sizes
+    """Count the matches of every record; an error if more than `limit` pairs must be compared.
+
+    With `persons`, the same classes by persons, the persons that a record matches are counted.
+    """
+    counted, sizes = persons or found, found.sizes
+    matches = count_matches(counted, match, limit=limit, tell=tell)
     return Matching(
         match,
-        int(matches.min(initial=found.records)),
+        int(matches.min(initial=counted.records)),
         int(sizes[matches <= 1].sum()),
         None if k is None else int(sizes[matches < k].sum()),
         WITHSTANDS[match],

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from shoal.errors import BadHierarchy
+from shoal.errors import BadData, BadHierarchy
 from shoal.verify.disclosure import Disclosure, disclosure
 from shoal.verify.matching import Matching, judge_all_matches, judge_match
 from shoal.verify.pairs import PAIR_LIMIT
+from shoal.verify.persons import Persons, persons_in
 from shoal.verify.recount import recount
 from shoal.verify.sensitive import told
+from shoal.verify.tally import tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,14 +21,16 @@ if TYPE_CHECKING:
     from shoal.engines.base import Source
     from shoal.values import Ints
     from shoal.verify.ancestors import Ancestors
-    from shoal.verify.recount import Recount
+    from shoal.verify.recount import Recount, Values
+    from shoal.verify.tally import Tally
 
 _BOUNDS = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """How many classes have from `least` to `most` (None: no end) records, and how many in all."""
+    """How many classes have from `least` to `most` (None: no end) records, or persons, and how many
+    records they have in all."""
 
     least: int
     most: int | None
@@ -42,11 +46,30 @@ class Bucket:
 
 
 @dataclass(frozen=True)
+class PersonMeasure:
+    """The classes of a table by persons, whom some `columns` tell apart.
+
+    `everybody` is the number of persons of the table. A unique person has a class of their own. The
+    sizes of `class_sizes` are numbers of persons.
+    """
+
+    columns: tuple[str, ...]
+    everybody: int
+    smallest_class: int
+    largest_class: int
+    average_class: float
+    unique_persons: int
+    class_sizes: tuple[Bucket, ...]
+
+
+@dataclass(frozen=True)
 class Measure:
     """The classes of a table: k is the smallest, and a class of one is a unique record.
 
     Classes are those of extended match, where missing equals missing. `matches` judges the table by
-    each relation that was asked for; `sensitive` says what the classes give away.
+    each relation that was asked for; `sensitive` says what the classes give away. Where `persons`
+    are counted, they decide: k is the number of persons of the class with the fewest, matches are
+    persons, and a person counts once with each of their sensitive values.
     """
 
     name: str
@@ -61,6 +84,7 @@ class Measure:
     class_sizes: tuple[Bucket, ...]
     matches: tuple[Matching, ...] = ()
     sensitive: tuple[Disclosure, ...] = ()
+    persons: PersonMeasure | None = None
 
     @property
     def k(self) -> int:
@@ -69,13 +93,27 @@ class Measure:
         That is by the one relation that was asked for; by extended match when several were.
         """
         judged = self.matches[0].k if len(self.matches) == 1 else None
-        return self.smallest_class if judged is None else judged
+        counted = self.persons or self
+        return counted.smallest_class if judged is None else judged
+
+    @property
+    def sizes(self) -> tuple[Bucket, ...]:
+        """The classes by size, in persons where they are counted."""
+        return (self.persons or self).class_sizes
+
+    @property
+    def unit(self) -> str:
+        """What the sizes of classes are."""
+        return "class size" if self.persons is None else "persons in a class"
 
     @property
     def attacks(self) -> tuple[str, ...]:
         """The attacks that the table does not withstand, each in a line."""
         found = []
-        if self.unique_records:
+        if self.persons is not None and self.persons.unique_persons:
+            alone = _count(self.persons.unique_persons, "person", "persons")
+            found.append(f"uniqueness: {alone} alone in a class")
+        elif self.unique_records:
             found.append(f"uniqueness: {self._records(self.unique_records)} alone in a class")
         for each in self.sensitive:
             if each.homogeneous_classes:
@@ -92,13 +130,30 @@ class Measure:
         return [
             ("quasi-identifiers", ", ".join(self.quasi_identifiers)),
             ("records", f"{self.records:,}"),
+            *self._of_persons(),
             ("classes", f"{self.classes:,}"),
-            ("smallest class (k)", f"{self.smallest_class:,}"),
-            ("average class", f"{self.average_class:,.1f}"),
-            ("largest class", f"{self.largest_class:,}"),
+            ("smallest class (k)", self._size("smallest_class")),
+            ("average class", self._size("average_class", ",.1f")),
+            ("largest class", self._size("largest_class")),
             ("unique records", self._share(self.unique_records)),
             ("records with a missing quasi-identifier", self._share(self.incomplete_records)),
         ]
+
+    def _of_persons(self) -> list[tuple[str, str]]:
+        """The persons and the unique ones, where they are counted."""
+        if self.persons is None:
+            return []
+        return [
+            ("persons", f"{self.persons.everybody:,}"),
+            ("unique persons", f"{self.persons.unique_persons:,}"),
+        ]
+
+    def _size(self, name: str, form: str = ",") -> str:
+        """A size of classes: records, and persons before them where they are counted."""
+        records = format(getattr(self, name), form)
+        if self.persons is None:
+            return records
+        return f"{format(getattr(self.persons, name), form)} persons, {records} records"
 
     def _share(self, records: int) -> str:
         return f"{records:,} ({records / max(1, self.records):.1%})"
@@ -113,7 +168,7 @@ class Measure:
         lines += [f"{what}: {value}" for what, value in self.facts()]
         lines += [
             f"classes of {bucket.label}: {bucket.classes:,}, {self._records(bucket.records)}"
-            for bucket in self.class_sizes
+            for bucket in self.sizes
         ]
         for match in self.matches:
             lines.append(f"{match.match} match: {shown_k(match)}; {match.attack}")
@@ -124,10 +179,9 @@ class Measure:
     def _repr_html_(self) -> str:
         tables = [_html([], self.facts())]
         sizes = [
-            (bucket.label, f"{bucket.classes:,}", f"{bucket.records:,}")
-            for bucket in self.class_sizes
+            (bucket.label, f"{bucket.classes:,}", f"{bucket.records:,}") for bucket in self.sizes
         ]
-        tables.append(_html(["class size", "classes", "records"], sizes))
+        tables.append(_html([self.unit, "classes", "records"], sizes))
         if len(self.matches) > 1:
             rows = [(each.match, shown_k(each), each.attack) for each in self.matches]
             tables.append(_html(["match", "", ""], rows))
@@ -163,6 +217,7 @@ def measure(
     quasi_identifiers: Sequence[str],
     missing: Sequence[str] = (),
     *,
+    person: Sequence[str] = (),
     sensitive: Sequence[str] = (),
     match: str = "extended",
     hierarchies: Mapping[str, Ancestors] | None = None,
@@ -176,8 +231,16 @@ def measure(
     `match` is one of MATCHES, or `all`; with `k`, the records with fewer matches are counted. A
     missing sensitive value is no value, or with `missing_as_value` one more. `hierarchies` are the
     trees of sensitive attributes, for hierarchical distance. The maybe matches compare at most
-    `pair_limit` pairs of classes; `tell` hears which share of them is done.
+    `pair_limit` pairs of classes; `tell` hears which share of them is done. `person` names the
+    columns that tell persons apart, which are then counted; only extended and basic match make
+    classes that can have persons.
     """
+    if person and match not in ("extended", "basic"):
+        raise BadData(
+            f"persons cannot be counted by {match} match, which makes no classes",
+            code="persons-without-classes",
+            hint="count persons by extended or basic match, or leave them out",
+        )
     found = recount(
         source,
         quasi_identifiers,
@@ -185,6 +248,8 @@ def measure(
         missing=missing,
         missing_sensitive=missing,
     )
+    persons = _persons(source, found, person, sensitive, missing) if person else None
+    whose = None if persons is None else persons.found
     trees = hierarchies or {}
     return Measure(
         name=source.name,
@@ -196,39 +261,82 @@ def measure(
         average_class=found.records / max(1, found.classes),
         unique_records=found.classes - len(found.sizes[found.sizes > 1]),
         incomplete_records=found.incomplete,
-        class_sizes=_buckets(found.sizes),
+        class_sizes=_buckets(found.sizes, found.sizes),
         matches=(
             judge_all_matches(found, k, limit=pair_limit, tell=tell)
             if match == "all"
-            else (judge_match(found, match, k, limit=pair_limit, tell=tell),)
+            else (judge_match(found, match, k, persons=whose, limit=pair_limit, tell=tell),)
         ),
         sensitive=tuple(
-            _disclosed(found, name, missing_as_value, trees.get(name)) for name in sensitive
+            _disclosed(found, persons, name, missing_as_value, trees.get(name))
+            for name in sensitive
         ),
+        persons=None if persons is None else _measured(found, persons, person),
+    )
+
+
+def _persons(
+    source: Source,
+    found: Recount,
+    person: Sequence[str],
+    sensitive: Sequence[str],
+    missing: Sequence[str],
+) -> Persons:
+    """The same classes by persons."""
+    names = found.quasi_identifiers
+
+    def count(name: str | None) -> tuple[Tally, Ints]:
+        counted = tally(source, names, person, sensitive=name, missing=missing)
+        return counted, counted.rows_of(found)
+
+    return persons_in(found, sensitive, count)
+
+
+def _measured(found: Recount, persons: Persons, columns: Sequence[str]) -> PersonMeasure:
+    sizes = persons.found.sizes
+    return PersonMeasure(
+        tuple(columns),
+        persons.everybody,
+        persons.found.smallest,
+        int(sizes.max(initial=0)),
+        float(sizes.sum() / max(1, len(sizes))),
+        persons.alone,
+        _buckets(sizes, found.sizes),
     )
 
 
 def _disclosed(
-    found: Recount, name: str, missing_as_value: bool, tree: Ancestors | None
+    found: Recount,
+    persons: Persons | None,
+    name: str,
+    missing_as_value: bool,
+    tree: Ancestors | None,
 ) -> Disclosure:
     """One sensitive attribute, with its distribution in the table itself as reference."""
-    classes = [told(values, missing_as_value) for values in found.values[name]]
-    table: dict[str | None, int] = {}
-    for values in classes:
-        for value, count in values.items():
-            table[value] = table.get(value, 0) + count
+    values = (found if persons is None else persons.found).values[name]
+    classes = [told(each, missing_as_value) for each in values]
+    table = _summed(classes)
+    if persons is not None:
+        table = told(persons.reference[name], missing_as_value)
     try:
         return disclosure(name, found, classes, table, tree)
     except BadHierarchy as error:
         raise BadHierarchy(f"{name}: {error.what}", code=error.code, hint=error.hint) from None
 
 
-def _buckets(sizes: Ints) -> tuple[Bucket, ...]:
+def _summed(classes: Sequence[Values]) -> Values:
+    table: dict[str | None, int] = {}
+    for values in classes:
+        for value, count in values.items():
+            table[value] = table.get(value, 0) + count
+    return table
+
+
+def _buckets(sizes: Ints, records: Ints) -> tuple[Bucket, ...]:
+    """How many classes have a size from one bound to the next, and how many records."""
     ends = [least - 1 for least in _BOUNDS[1:]]
     buckets = []
     for least, most in zip(_BOUNDS, [*ends, None], strict=True):
-        inside = (
-            sizes[sizes >= least] if most is None else sizes[(sizes >= least) & (sizes <= most)]
-        )
-        buckets.append(Bucket(least, most, len(inside), int(inside.sum())))
+        inside = sizes >= least if most is None else (sizes >= least) & (sizes <= most)
+        buckets.append(Bucket(least, most, int(inside.sum()), int(records[inside].sum())))
     return tuple(buckets)

@@ -8,25 +8,22 @@ sensitive values; a release of which that is not so is refused.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
-import pyarrow as pa
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from shoal.definition.demands import demands_of
 from shoal.errors import BadHierarchy
 from shoal.verify.generalize import generalizations
 from shoal.verify.judges import Unjudged
 from shoal.verify.levels import only_level
-from shoal.verify.recount import SIZE, Recount
 from shoal.verify.tally import tally
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
     from shoal.values import Ints
-    from shoal.verify.recount import Values
+    from shoal.verify.recount import Recount, Values
     from shoal.verify.tally import Tally
 
 
@@ -42,13 +39,36 @@ class Original:
 
 @dataclass(frozen=True, eq=False)
 class Persons:
-    """The classes of a release by persons: `found` has persons for sizes, and as sensitive values
-    the distinct pairs of person and value; `reference` has the pairs of the whole source, and
-    `everybody` is the number of its persons."""
+    """Classes by persons: `found` has persons for sizes, and as sensitive values the distinct pairs
+    of person and value.
+
+    Of the whole table, `reference` has the pairs, `everybody` is the number of persons, and `alone`
+    of those who have a class of their own.
+    """
 
     found: Recount
-    everybody: int
     reference: Mapping[str, Values]
+    everybody: int
+    alone: int
+
+
+Count: TypeAlias = "Callable[[str | None], tuple[Tally, Ints]]"
+"""Tallies a table with a sensitive attribute, or without one; the row of each class there."""
+
+
+def persons_in(found: Recount, sensitive: Sequence[str], count: Count) -> Persons:
+    """The classes of a recount by persons, tallied once for each of these sensitive attributes."""
+    values: dict[str, Sequence[Values]] = {}
+    reference: dict[str, Values] = {}
+    for name in sensitive:
+        counted, rows = count(name)
+        if counted.values is not None:
+            values[name] = [counted.values.of_persons(row) for row in rows.tolist()]
+            reference[name] = counted.values.table
+    if not sensitive:
+        counted, rows = count(None)
+    persons = found.by_persons(counted.persons[rows], values)
+    return Persons(persons, reference, counted.everybody, counted.alone)
 
 
 def count_persons(
@@ -67,9 +87,9 @@ def count_persons(
     labels = generalizations(definition, levels, original.values)
     basic = definition.missing.match == "basic"
     demands = (demand.parameters.get("attribute") for demand in demands_of(definition))
-    sensitive: list[str | None] = [name for name in dict.fromkeys(demands) if name is not None]
-    values, reference = dict(found.values), {}
-    for name in sensitive or [None]:
+    sensitive = [name for name in dict.fromkeys(demands) if name is not None]
+
+    def count(name: str | None) -> tuple[Tally, Ints]:
         counted = tally(
             original.source,
             definition.quasi_identifiers,
@@ -79,13 +99,9 @@ def count_persons(
             generalized=labels,
             complete=definition.quasi_identifiers if basic else (),
         )
-        rows = _same_classes(found, counted, name, original.blank)
-        if name is not None and counted.values is not None:
-            values[name] = [counted.values.of_persons(row) for row in rows.tolist()]
-            reference[name] = counted.values.table
-    persons = pa.array(counted.persons[rows], pa.int64())
-    table = found.table.set_column(found.table.column_names.index(SIZE), SIZE, persons)
-    return Persons(replace(found, table=table, values=values), counted.everybody, reference)
+        return counted, _same_classes(found, counted, name, original.blank)
+
+    return persons_in(found, sensitive, count)
 
 
 def _levels(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -93,6 +93,12 @@ class Recount:
         """Whether a class has no label at all: every quasi-identifier is missing."""
         missing = _missing(self.table, range(len(self.quasi_identifiers)))
         return np.asarray(missing.all(0), dtype=bool)
+
+    def by_persons(self, persons: Ints, values: Mapping[str, Sequence[Values]]) -> Recount:
+        """The same classes with persons for sizes, and with values counted by persons."""
+        place = self.table.column_names.index(SIZE)
+        table = self.table.set_column(place, SIZE, pa.array(persons, pa.int64()))
+        return replace(self, table=table, values={**self.values, **values})
 
     def name(self, row: int) -> ClassName:
         """The class of a row, named by its labels."""

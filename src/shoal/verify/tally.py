@@ -55,13 +55,15 @@ class ValuesOfPersons:
 class Tally:
     """The classes of a table: a row of `labels` for each, with its records and its persons.
 
-    `everybody` is the number of persons of the whole table.
+    `everybody` is the number of persons of the whole table, and `alone` how many of them have a
+    class of their own.
     """
 
     labels: pa.Table
     records: Ints
     persons: Ints
     everybody: int
+    alone: int
     values: ValuesOfPersons | None
 
     def rows_of(self, found: Recount) -> Ints:
@@ -110,14 +112,17 @@ def tally(
     person_of, somebody = numbered([columns[name][0] for name in person])
     _, members = numbered([class_of, person_of])
     labels = [pa.array(texts, pa.string()).take(pa.array(codes[first])) for codes, texts in classes]
+    persons = np.bincount(class_of[members], minlength=len(first))
+    lone = members[persons[class_of[members]] == 1]
     values = None
     if sensitive is not None:
         values = _values(class_of, person_of, records, *columns[sensitive])
     return Tally(
         pa.table(labels, names=[f"column {i}" for i in range(len(labels))]),
         np.bincount(class_of, weights=records, minlength=len(first)).astype(np.int64),
-        np.bincount(class_of[members], minlength=len(first)),
+        persons,
         len(somebody),
+        len(np.unique(person_of[lone])),
         values,
     )
 
