@@ -297,6 +297,21 @@ def test_the_order_does_not_tell_a_suppressed_record_from_one_with_missing_value
     assert lying[0] == lying[1]
 
 
+def test_a_class_without_any_quasi_identifier_keeps_its_blank_records(place: Place) -> None:
+    """Blank records look like suppressed ones, but their class has other records."""
+    place.load(
+        pa.table(
+            {"q": [None] * 4 + ["a"] * 4 + ["b"], "s": [None, None, *("flu", "cold") * 3, "flu"]}
+        )
+    )
+    ill = {"role": "sensitive", "diversity": {"distinct": 2}}
+    where = {"role": "quasi-identifier", "hierarchy": "suppress", "limit": 0}
+    asked = {"k": 4, "suppression": 1, "suppressed": "mark", "attributes": {"q": where, "s": ill}}
+    result = place.release(asked)
+    assert (result.suppressed, result.classes, result.smallest_class) == (1, 2, 4)
+    assert place.rows()[None, None] == 3
+
+
 def test_a_discarded_output_leaves_nothing_and_a_published_one_is_there(place: Place) -> None:
     place.load(TABLE)
     with closing(place.open()) as source:

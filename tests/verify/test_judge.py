@@ -252,6 +252,19 @@ def test_a_marked_row_must_be_blank_in_its_sensitive_values_too() -> None:
     assert verdict.records == 3
 
 
+def test_blank_records_of_the_source_are_in_the_class_of_the_others_without_a_label() -> None:
+    ill = {"role": "sensitive", "diversity": {"distinct": 2}}
+    model = definition({"city": CITY, "ill": ill}, suppressed="mark", suppression=1, k=4)
+    kept = [(None, "flu"), (None, "cold"), (None, None), (None, None)]
+    table = source(["city", "ill"], [*kept, (None, None)])
+    verdict = verify(model, table, records=5, blank=2)
+    assert verdict.safe
+    assert (verdict.records, verdict.smallest_class) == (4, 4)
+    assert failing(verify(model, table, records=5, blank=1)) == {"k-anonymity", "suppression"}
+    only_marked = source(["city", "ill"], [(None, None)] * 3)
+    assert failing(verify(model, only_marked, records=3, blank=1)) == {"suppression"}
+
+
 def test_a_level_above_the_limit_of_the_definition_is_caught() -> None:
     model = definition({"city": CITY | {"limit": 0}, "pay": {"role": "keep"}})
     assert failing(one(["*"] * 3, 3, model, levels={"city": 1})) == {"level of city"}

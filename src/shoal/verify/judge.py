@@ -63,6 +63,7 @@ def verify(
             sensitive=definition.sensitive,
             mark=definition.suppressed == "mark",
             missing_sensitive=definition.missing.values,
+            blank=blank,
         )
     except UserError as error:
         return unreadable(error)
@@ -238,8 +239,8 @@ def _suppression(
     """The suppressed records are within the limit.
 
     Left out by default: then they are the records that are not there. Marked: every record is
-    there, and the marked rows are the suppressed records and perhaps the blank ones, so at least
-    marked - blank were suppressed.
+    there, and the marked rows are the suppressed records and perhaps the blank ones that are in no
+    class, so at least the difference was suppressed.
     """
     name = "suppression"
     there = found.records + found.marked
@@ -257,7 +258,7 @@ def _suppression(
         if there < remaining:
             saw = f"{there:,} of {remaining:,} records there; suppressed ones should be marked"
             return Finding(name, False, saw)
-        suppressed = max(0, found.marked - blank)
+        suppressed = max(0, found.marked - (blank - found.blank))
     else:
         suppressed = remaining - there
     saw = f"{suppressed:,} of {remaining:,} records suppressed; {limit:,} allowed"

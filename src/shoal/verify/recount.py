@@ -53,13 +53,14 @@ class Recount:
 
     Missing equals missing. `marked` records stay out of every class: all that could be said of them
     is blanked. `values` has for each sensitive attribute the values of every class, in the order of
-    the rows.
+    the rows. `blank` records look marked and are in a class all the same.
     """
 
     quasi_identifiers: tuple[str, ...]
     table: pa.Table
     marked: int = 0
     values: Mapping[str, Sequence[Values]] = field(default_factory=dict)
+    blank: int = 0
 
     @cached_property
     def sizes(self) -> Ints:
@@ -140,12 +141,16 @@ def recount(
     mark: bool = False,
     missing: Sequence[str] = (),
     missing_sensitive: Sequence[str] = (),
+    blank: int = 0,
 ) -> Recount:
     """Count the classes of a table, and their sensitive values, with one GROUP BY of the engine.
 
     With `mark`, records without any quasi-identifier and sensitive value are suppressed ones. The
     `missing` texts mean missing in quasi-identifiers, the `missing_sensitive` ones in sensitive
     values: those are released as they stand, so only a blank one can tell a marked record.
+
+    `blank` records look so in the source already. Classes are suppressed as a whole: where other
+    records without any quasi-identifier are there, their class was kept, and these belong to it.
     """
     names, columns = tuple(quasi_identifiers), len(quasi_identifiers)
     if not sensitive:
@@ -153,11 +158,12 @@ def recount(
     else:
         table = _counted(source, (*names, *sensitive), ())
         table = _without(table, range(columns), missing)
-    marked = 0
+    marked = in_class = 0
     if mark:
-        blank = _missing(table, range(columns + len(sensitive))).all(0)
-        marked = int(_numbers(table.column(SIZE))[blank].sum())
-        table = table.filter(pa.array(~blank))
+        marked, table = _without_marked(table, range(columns + len(sensitive)))
+        if _missing(table, range(columns)).all(0).any():
+            in_class = min(blank, marked)
+            table = pa.concat_tables([table, _blank(table.schema, in_class)])
     if not sensitive:
         return Recount(names, table, marked)
     table = _without(table, range(columns, columns + len(sensitive)), missing_sensitive)
@@ -166,7 +172,19 @@ def recount(
         name: _values(table.column(columns + i), table.column(SIZE), class_of, len(classes))
         for i, name in enumerate(sensitive)
     }
-    return Recount(names, classes, marked, values)
+    return Recount(names, classes, marked - in_class, values, in_class)
+
+
+def _without_marked(table: pa.Table, positions: range) -> tuple[int, pa.Table]:
+    """How many records are blank in all these columns, and the table without them."""
+    blank = _missing(table, positions).all(0)
+    return int(_numbers(table.column(SIZE))[blank].sum()), table.filter(pa.array(~blank))
+
+
+def _blank(schema: pa.Schema, records: int) -> pa.Table:
+    """A row that stands for so many blank records; none for none."""
+    rows = [{SIZE: records}] if records else []
+    return pa.Table.from_pylist(rows, schema)
 
 
 def distinct_values(counted: pa.Table, names: Sequence[str]) -> dict[str, frozenset[str]]:
