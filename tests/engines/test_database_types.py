@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import json
 import re
 import secrets
 import sqlite3
@@ -61,7 +62,9 @@ def one(*values: str) -> tuple[tuple[str, ...], ...]:
 SQLITE = {
     "text": Case("TEXT", one("'a'", "'A'", "'b'"), ("'a '", "CAST('a' AS BLOB)")),
     "text no case": Case("TEXT COLLATE NOCASE", one("'a'", "'A'")),
-    "text with nul": Case("TEXT", one("'a' || char(0) || 'b'"), ("'a' || char(0) || 'c'",)),
+    "text with nul": Case(
+        "TEXT", one("'a' || char(0) || 'b'"), ("'a' || char(0) || 'c'",), also=("postgres",)
+    ),
     "text like a mark": Case("TEXT", one("char(1) || 'i1'", "'b'"), ("'1'",)),
     "text like a blob": Case("TEXT", ((r"'\x61'", "CAST('a' AS BLOB)"), ("'b'",))),
     "integer": Case("INTEGER", (("1", "1.0"), ("2",)), ("1.5",)),
@@ -70,10 +73,12 @@ SQLITE = {
     "integer with reals": Case("INTEGER", one("0.3", "7"), ("0.1 + 0.2",)),
     "integer with blob": Case("INTEGER", one("1", "2"), ("CAST('1' AS BLOB)",)),
     "boolean": Case("BOOLEAN", (("1", "'true'"), ("0", "'false'")), ("2",)),
-    "real": Case("REAL", (("1", "1.0"), ("0.3",), ("9e999",)), ("0.1 + 0.2",)),
+    "real": Case("REAL", (("1", "1.0"), ("0.3",), ("9e999",)), ("0.1 + 0.2",), also=("mariadb",)),
     "real with text": Case("REAL", (("'0.5'", "0.5"), ("'abc'",)), ("X'31'",)),
     "large real": Case("REAL", one("1e300", "1.5e15"), ("1e299",)),
-    "numeric": Case("NUMERIC", (("1", "'1.0'"), ("0.3",), ("1e20",)), ("0.1 + 0.2",)),
+    "numeric": Case(
+        "NUMERIC", (("1", "'1.0'"), ("0.3",), ("1e20",)), ("0.1 + 0.2",), also=("csv", "json")
+    ),
     "decimal": Case("DECIMAL(5,2)", (("1", "1.0"), ("0.3", "'0.30'")), ("0.1 + 0.2",)),
     "plain decimal": Case("DECIMAL", (("0.5", "'0.50'"), ("3",)), ("0.1 + 0.2",)),
     "long decimal": Case("DECIMAL(20,2)", one("0.3", "12345678901234567"), ("0.1 + 0.2",)),
@@ -107,17 +112,25 @@ POSTGRES = {
     "long numeric": Case("numeric", one("12345678901234567890123456789012345678901234.5")),
     "numeric(6,2)": Case("numeric(6,2)", (("1", "1.00"), ("0.3",)), ("0.31",)),
     "numeric(30,10)": Case(
-        "numeric(30,10)", one("12345678901234567890.0000000001"), ("12345678901234567890",)
+        "numeric(30,10)",
+        one("12345678901234567890.0000000001"),
+        ("12345678901234567890",),
+        also=("sqlite", "json"),
     ),
     "numeric(60,10)": Case("numeric(60,10)", one("1.5", "1e45"), ("1e45 + 1",)),
     "numeric nan": Case("numeric", (("'NaN'", "NULL"), ("1",)), ("'Infinity'",)),
-    "real": Case("real", (("0.1", "0.10000000149"), ("1e10",)), ("0.10000001",)),
+    "real": Case(
+        "real",
+        (("0.1", "0.10000000149"), ("1e10",)),
+        ("0.10000001",),
+        also=("sqlite", "mariadb", "json"),
+    ),
     "double": Case("double precision", (("1", "1.0"), ("0.3",)), ("0.30000000000000004",)),
     "double nan": Case("double precision", (("'NaN'", "NULL"), ("1e22",)), ("1e21",)),
-    "infinity": Case("double precision", one("'Infinity'", "1.5")),
+    "infinity": Case("double precision", one("'Infinity'", "1.5"), also=("mariadb", "json")),
     "text": Case("text", one("'a'", "'A'"), ("'a '",)),
     "empty text": Case("text", (("''", "NULL"), ("'a'",))),
-    "char(5)": Case("char(5)", (("'ab'", "'ab  '"), ("'abcde'",)), ("'AB'",)),
+    "char(5)": Case("char(5)", (("'ab'", "'ab  '"), ("'abcde'",)), ("'AB'",), also=("csv",)),
     "bpchar": Case("bpchar", (("'ab'", "'ab  '"), ("'abcde'",)), ("'AB'",)),
     "varchar(5)": Case("varchar(5)", one("'ab'", "'AB'"), ("'ab '",)),
     "boolean": Case("boolean", (("true", "'yes'"), ("false", "'0'"))),
@@ -135,6 +148,7 @@ POSTGRES = {
         "timestamptz",
         (("'2020-01-01 00:00+00'", "'2020-01-01 02:00+02'"), ("'2020-06-01 12:00:00.25+00'",)),
         ("'2020-01-01 00:00+02'",),
+        also=("sqlite", "mariadb"),
     ),
     "interval": Case("interval", (("'90 min'", "'1:30'"), ("'1 mon'",)), ("'30 days'",)),
     "uuid": Case(
@@ -147,7 +161,12 @@ POSTGRES = {
         ),
         ("'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12'",),
     ),
-    "inet": Case("inet", (("'10.0.0.1'", "'10.0.0.1/32'"), ("'10.0.0.0/8'",)), ("'10.0.0.1/8'",)),
+    "inet": Case(
+        "inet",
+        (("'10.0.0.1'", "'10.0.0.1/32'"), ("'10.0.0.0/8'",)),
+        ("'10.0.0.1/8'",),
+        also=("csv",),
+    ),
     "cidr": Case("cidr", (("'10.0.0.0/8'", "'10'"), ("'::1'",))),
     "macaddr": Case("macaddr", (("'08:00:2b:01:02:03'", "'08-00-2B-01-02-03'"),)),
     "bytea": Case("bytea", ((r"'\x61ff'", r"'a\377'"), (r"'\x00'",)), (r"'\x6100'",)),
@@ -189,7 +208,10 @@ MARIADB = {
     "int zerofill": Case("INT(6) ZEROFILL", (("42", "'000042'"), ("1234567",)), ("43",)),
     "bigint": Case("BIGINT", one("9007199254740993"), ("9007199254740992",)),
     "bigint unsigned": Case(
-        "BIGINT UNSIGNED", one("18446744073709551615", "1"), ("18446744073709551614",)
+        "BIGINT UNSIGNED",
+        one("18446744073709551615", "1"),
+        ("18446744073709551614",),
+        also=("sqlite",),
     ),
     "decimal": Case("DECIMAL(6,2)", (("1", "1.00"), ("0.3",)), ("0.31",)),
     "decimal zerofill": Case("DECIMAL(6,2) ZEROFILL", (("1", "1.00"), ("0.3",)), ("0.31",)),
@@ -222,6 +244,7 @@ MARIADB = {
     ),
     "empty varchar": Case("VARCHAR(5)", (("''", "NULL"), ("'a'",)), ("' '",)),
     "text": Case("TEXT", one("'a'", "'A'"), ("'a '",)),
+    "text with nul": Case("TEXT", one("CONCAT('a', CHAR(0))"), ("'a'",), also=("postgres",)),
     "binary": Case("BINARY(3)", (("'a'", r"X'610000'"), ("X'00ff00'",)), ("X'61ff00'",)),
     "varbinary": Case("VARBINARY(3)", one("X'61'", "X'00ff'"), ("X'00fe'", "X'6100'")),
     "blob": Case("BLOB", one("X'61'", "X'ff'"), ("X'fe'", "X'41'")),
@@ -247,8 +270,15 @@ OF_SYSTEM: Mapping[str, Mapping[str, Case]] = {
     "postgres": POSTGRES,
     "mariadb": MARIADB,
 }
-OUTPUTS = ("sqlite", "postgres", "mariadb", "csv", "parquet")
-UNSTORABLE: Mapping[tuple[str, str, str], str] = {}
+OUTPUTS = ("sqlite", "postgres", "mariadb", "csv", "parquet", "json")
+UNSTORABLE = {
+    ("sqlite", "text with nul", "postgres"): "unstorable-text",
+    ("sqlite", "real", "mariadb"): "unstorable-value",
+    ("postgres", "infinity", "mariadb"): "unstorable-value",
+    ("mariadb", "text with nul", "postgres"): "unstorable-text",
+    ("sqlite", "real", "json"): "infinite-number",
+    ("postgres", "infinity", "json"): "infinite-number",
+}
 """What an output cannot hold, and the code of the error that says so before the search."""
 
 
@@ -321,10 +351,10 @@ def release(
     try:
         shoal.run(definition, observe=lambda event: phases.append(getattr(event, "name", "")))
     except UserError as error:
-        return f"{error.code} in the {phases[-1]} phase"
+        return error.code if phases[-1] == "read" else f"{error.code} after {phases[-1]}"
     if output in urls:
         return read_table(urls[output], output, f"{table}_{system}")
-    return {"csv": read_csv, "parquet": read_parquet}[output](Path(place))
+    return {"csv": read_csv, "json": read_json, "parquet": read_parquet}[output](Path(place))
 
 
 def read_table(url: str, system: str, table: str) -> list[tuple[Any, int]]:
@@ -347,6 +377,11 @@ def read_table(url: str, system: str, table: str) -> list[tuple[Any, int]]:
 def read_csv(path: Path) -> list[tuple[Any, int]]:
     with path.open(encoding="utf-8", newline="") as file:
         return [(value or None, int(row)) for value, row in list(csv.reader(file))[1:]]
+
+
+def read_json(path: Path) -> list[tuple[Any, int]]:
+    rows = json.loads(path.read_text(encoding="utf-8"), parse_float=str)
+    return [(row["c"], row["n"]) for row in rows]
 
 
 def read_parquet(path: Path) -> list[tuple[Any, int]]:

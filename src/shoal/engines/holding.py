@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
+from pyarrow.types import is_floating
 
 from shoal.errors import BadOutput
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from shoal.engines.base import Source
 
 _NANOSECONDS = r"\.\d{7}"
+_INFINITE = ("inf", "-inf")
 
 
 def check_nanoseconds(source: Source, released: Collection[str], place: str) -> None:
@@ -29,4 +31,23 @@ def check_nanoseconds(source: Source, released: Collection[str], place: str) -> 
                     code="unstorable-value",
                     hint="make the column text in the source, drop it, or write to another kind of"
                     " output",
+                )
+
+
+def check_finite(source: Source, released: Collection[str], place: str, code: str) -> None:
+    """Refuse infinite numbers, for a place that holds none.
+
+    Where a column has some, fewer records have a value besides them than have one at all.
+    """
+    for column in source.columns():
+        if column.name in released and column.arrow is not None and is_floating(column.arrow):
+            every, finite = (
+                source.count_by((), texts, complete=(column.name,)).column(0)[0].as_py()
+                for texts in ((), _INFINITE)
+            )
+            if finite < every:
+                raise BadOutput(
+                    f"column {column.name!r} has infinite numbers, which {place} cannot hold",
+                    code=code,
+                    hint="drop the column, or write a CSV or Parquet file",
                 )

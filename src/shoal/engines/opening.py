@@ -70,11 +70,18 @@ def check_columns(source: Source, target: Target | None, released: Collection[st
     for column in source.columns():
         if column.fault and column.name in released:
             raise not_releasable(column.name, source.name, column.fault)
-    if isinstance(target, DatabaseTarget | SparkTarget):
+    if isinstance(target, DatabaseTarget):
+        from shoal.engines.database import check_columns as check_for_database
+
+        check_for_database(target, source, released)
+    elif isinstance(target, SparkTarget):
         from shoal.engines.holding import check_nanoseconds
 
-        name = target.table if isinstance(target, DatabaseTarget) else target.name
-        check_nanoseconds(source, released, name)
+        check_nanoseconds(source, released, target.name)
+    elif target is not None:
+        from shoal.engines.writing import check_columns as check_for_file
+
+        check_for_file(target, source, released)
 
 
 def check_records(target: Target, records: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +13,12 @@ import pyarrow as pa
 
 from shoal import plugins
 from shoal.engines.duck import INFINITE, Session, identifier, literal
+from shoal.engines.holding import check_finite
 from shoal.engines.writers import check_room, check_writer, fill, format_by_ending, writable
 from shoal.errors import BadOutput, quoted
 
 if TYPE_CHECKING:
-    from shoal.engines.base import FileTarget
+    from shoal.engines.base import FileTarget, Source
 
 FORMATS = {
     ".csv": "csv",
@@ -86,6 +87,12 @@ def check_records(target: FileTarget, records: int) -> None:
     kind = layout_of(target).kind
     if kind not in FORMATS.values():
         check_room(kind, target.path, records)
+
+
+def check_columns(target: FileTarget, source: Source, released: Collection[str]) -> None:
+    """Refuse, before the search, numbers that the format does not have."""
+    if layout_of(target).kind in ("json", "json lines"):
+        check_finite(source, released, str(target.path), "infinite-number")
 
 
 def _format_of(target: FileTarget, unpacked: Path) -> str:

@@ -49,7 +49,7 @@ class Relation:
 
     def columns(self) -> tuple[Column, ...]:
         """The columns, in order."""
-        return tuple(Column(field.name, field.kind == TEXT) for field in self.fields)
+        return tuple(Column(field.name, field.kind == TEXT, field.arrow()) for field in self.fields)
 
     def field(self, name: str) -> Field:
         """A column by its name; an error that lists the columns when there is none."""

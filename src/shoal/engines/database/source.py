@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -19,7 +19,7 @@ from shoal.engines.database.reading import read
 from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import Relation, query_relation, table_relation
 from shoal.engines.database.session import Session
-from shoal.engines.database.streaming import arrow_types, respelled
+from shoal.engines.database.streaming import arrow_types, columns_with_nul, respelled
 from shoal.engines.opening import stage
 from shoal.engines.staged import StagedTable
 from shoal.errors import BadData
@@ -124,12 +124,18 @@ class DatabaseSource:
         if target is None:
             with self.recoded(recoding) as rows:
                 return StagedTable(rows.read_all(), Resources())
-        if isinstance(target, DatabaseTarget) and same_database(
-            self._session.url, address(target.url)
-        ):
+        if isinstance(target, DatabaseTarget) and self.is_beside(target):
             return stage_recoded(self._session, self._relation, recoding, target)
         with self.recoded(recoding) as rows:
             return stage(target, rows, Resources())
+
+    def is_beside(self, target: DatabaseTarget) -> bool:
+        """Whether the target is in the same database."""
+        return same_database(self._session.url, address(target.url))
+
+    def columns_with_nul(self, names: Collection[str]) -> list[str]:
+        """Those of the columns that have a text with a NUL character."""
+        return columns_with_nul(self._session, self._relation, names)
 
     @contextmanager
     def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:

@@ -124,10 +124,10 @@ def _in_microseconds(column: pa.Array, name: str, table: str) -> pa.Array:
         raise unstorable(name, table, "nanoseconds") from None
 
 
-def unstorable(column: str, table: str, what: str) -> BadOutput:
+def unstorable(column: str, table: str, what: str, code: str = "unstorable-value") -> BadOutput:
     """The error for values that a column of the output cannot hold."""
     return BadOutput(
         f"column {column!r} has {what}, which {table} cannot hold",
-        code="unstorable-value",
+        code=code,
         hint="make the column text in the source, drop it, or write to another kind of output",
     )

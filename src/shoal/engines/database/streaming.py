@@ -22,6 +22,7 @@ from shoal.engines.database.fields import (
     INSTANT,
     INTEGER,
     REAL,
+    TEXT,
     TIMESTAMP,
     Field,
 )
@@ -116,3 +117,22 @@ def _fits_decimal(value: Expression, field: Field) -> Expression:
         sa.func.abs(value) < 10 ** (precision - scale),
         rounded == value,
     )
+
+
+def columns_with_nul(session: Session, relation: Relation, names: Collection[str]) -> list[str]:
+    """Those of the columns that have a text with a NUL character; PostgreSQL has none."""
+    if relation.system == "postgresql":
+        return []
+    found: dict[str, Expression] = {}
+    for name in names:
+        value = relation.column(name)
+        if relation.system == "sqlite":
+            place = sa.func.instr(sa.cast(value, sa.BLOB), sa.literal_column("X'00'"))
+            found[name] = (sa.func.typeof(value) == "text") & (place > 0)
+        elif relation.field(name).kind == TEXT and relation.system in ("mysql", "mariadb"):
+            found[name] = sa.func.instr(relation.raw(name), sa.literal_column("X'00'")) > 0
+    if not found:
+        return []
+    asked = [sa.func.max(sa.case((holds, 1), else_=0)) for holds in found.values()]
+    (row,) = session.rows(sa.select(*asked).select_from(relation.source))
+    return [name for name, holds in zip(found, row, strict=True) if holds]

@@ -1,0 +1,34 @@
+"""Whether a table of a database can hold what is to be released: asked before the search."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from shoal.engines.database.address import address
+from shoal.engines.database.source import DatabaseSource
+from shoal.engines.database.staged import shown
+from shoal.engines.database.storable import unstorable
+from shoal.engines.database.writing import MYSQL
+from shoal.engines.holding import check_finite, check_nanoseconds
+
+if TYPE_CHECKING:
+    from shoal.engines.base import DatabaseTarget, Source
+
+
+def check_columns(target: DatabaseTarget, source: Source, released: Collection[str]) -> None:
+    """Refuse now what would be refused when it is written, as far as it can be asked.
+
+    What stays in its database fits there.
+    """
+    system = address(target.url).get_backend_name()
+    if isinstance(source, DatabaseSource):
+        if source.is_beside(target):
+            return
+        if system == "postgresql":
+            for name in source.columns_with_nul(released):
+                what = "texts with NUL characters"
+                raise unstorable(name, shown(target), what, "unstorable-text")
+    check_nanoseconds(source, released, shown(target))
+    if system in MYSQL:
+        check_finite(source, released, shown(target), "unstorable-value")
