@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +13,7 @@ from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.overwriting import check_written
 from shoal.definition.read import from_mapping, read
+from shoal.engines.formula_cells import formula_cautions
 from shoal.engines.opening import (
     check_apart,
     check_columns,
@@ -161,6 +163,7 @@ def release(
                 source=source,
                 **source_facts(filled, source, collapsed.values),
             )
+            formulas = formula_cautions(target, written)
         watch.lap("verify")
         refuse_unless_safe(verdict)
         released = Release(
@@ -170,6 +173,7 @@ def release(
             table.weights * classes.kept[classes.class_of],
         )
         result = build_result(about, released, verified=verdict.safe)
+        result = replace(result, warnings=(*result.warnings, *formulas))
     except BaseException:
         staged.discard()
         raise

@@ -25,13 +25,15 @@ WriteFormat: TypeAlias = Annotated[str, installed("writer", "written")]
 class OutputFile(Part):
     """The file to write; the ending of the path decides the format unless `format` does.
 
-    With `partition by` or `file size` it is a folder of Parquet files. `options` are those of the
+    With `partition by` or `file size` it is a folder of Parquet files. With `formulas: escape` the
+    cells of a CSV file that a spreadsheet would run get an apostrophe. `options` are those of the
     writer of the format.
     """
 
     path: FilePath
     format: WriteFormat | None = None
     delimiter: Delimiter = ","
+    formulas: Literal["keep", "escape"] = "keep"
     partition_by: Names = Field(default=(), alias="partition by")
     file_size: Bytes | None = Field(default=None, alias="file size", gt=0, lt=2**62)
 
@@ -40,6 +42,18 @@ class OutputFile(Part):
     @model_validator(mode="after")
     def _options_of_the_writer(self) -> OutputFile:
         check_options("writer", self.format, self.path, self.settings)
+        return self
+
+    @model_validator(mode="after")
+    def _csv_alone_has_formulas(self) -> OutputFile:
+        packed = self.path.suffix.lower() in (".gz", ".zst")
+        path = self.path.with_suffix("") if packed else self.path
+        kind = self.format or path.suffix.lower().removeprefix(".")
+        if self.formulas == "escape" and kind not in ("csv", "tsv", "txt"):
+            raise Wrong(
+                "only CSV files have cells that a spreadsheet would run",
+                "leave out `formulas`: what other formats hold as text is never run",
+            )
         return self
 
     @model_validator(mode="after")

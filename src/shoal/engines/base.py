@@ -40,7 +40,7 @@ class FileOptions:
     """A path or glob to read, and what sniffing should not decide.
 
     `format` is one of NATIVE or the name of an installed reader, by the ending where it is not
-    said; `options` are the reader's.
+    said; `options` are the reader's. `formulas` is what the output says that wrote a CSV file.
     """
 
     path: str
@@ -49,6 +49,7 @@ class FileOptions:
     quote: str | None = None
     encoding: str | None = None
     header: bool | None = None
+    formulas: str = "keep"
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
@@ -58,11 +59,13 @@ class FileTarget:
 
     Parquet may be parted: `partition_by` names columns whose values become folders, `file_size` is
     about how many bytes a file may have. Then the path is a folder. `options` are the writer's.
+    `formulas` says whether cells of a CSV file that a spreadsheet would run are kept or escaped.
     """
 
     path: Path
     format: str | None = None
     delimiter: str = ","
+    formulas: str = "keep"
     partition_by: tuple[str, ...] = ()
     file_size: int | None = None
     options: Mapping[str, str] = field(default_factory=dict, hash=False)

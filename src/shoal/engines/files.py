@@ -9,7 +9,7 @@ import glob
 import re
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from shoal.engines import csv_rows, json_shape
 from shoal.engines.base import LONGEST_DECIMAL, Resources, without_password
 from shoal.engines.csv_dialect import Dialect, sniff
 from shoal.engines.duck import Session, explained, literal
+from shoal.engines.formulas import ESCAPE, unescaped
 from shoal.engines.merging import merging
 from shoal.engines.partitions import fixed_folder, parquet_below, partitions_of
 from shoal.engines.readers import format_by_ending, readable, spool
@@ -214,6 +215,7 @@ def _part(
     try:
         if kind == "csv":
             part = _csv(session, path, packing, sniff(path, options, expect), number)
+            part = _without_escapes(part) if options.formulas == ESCAPE else part
         elif kind == "json":
             part = _json(session, path, packing, stored=stored)
         else:
@@ -255,6 +257,12 @@ def _csv(session: Session, path: Path, packing: str, dialect: Dialect, number: i
     }
     scan = f"read_csv({_path(reads)}, {_arguments(options)})"
     return Part(path, scan, dialect.names, dialect, is_text=True)
+
+
+def _without_escapes(part: Part) -> Part:
+    """A release whose formulas were escaped, as it was before."""
+    columns = ", ".join(f"{unescaped(f'c{i}')} AS c{i}" for i in range(len(part.names)))
+    return replace(part, reads=f"(SELECT {columns} FROM {part.reads})")
 
 
 def _schema(path: Path) -> pa.Schema:

@@ -90,6 +90,7 @@ class StagedFile:
             delimiter=self._target.delimiter if is_csv else None,
             quote='"' if is_csv else None,
             header=True if is_csv else None,
+            formulas=self._layout.formulas,
             options=self._layout.options,
         )
         name = str(self._target.path)

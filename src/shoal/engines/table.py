@@ -119,6 +119,15 @@ class TableSource:
                 found[place][value] = number
             yield from zip(together, found, strict=True)
 
+    def count_where(self, condition: Callable[[str], str]) -> dict[str, int]:
+        """How many records meet a condition on each column, which is SQL for the SQL of a text."""
+        texts = [self._relation.text(i) for i in range(len(self._relation.names))]
+        numbers = ", ".join(f"count(*) FILTER (WHERE {condition(text)})" for text in texts)
+        with self._explaining():
+            table = self._session.table(f"SELECT {numbers} FROM ({self._relation.query}) AS source")
+        counts = [int(column[0].as_py()) for column in table.columns]
+        return dict(zip(self._relation.names, counts, strict=True))
+
     def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
         """Recode in one query, into a staged file or, without a target, into memory."""
         if target is not None and not isinstance(target, FileTarget):

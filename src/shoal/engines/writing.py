@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from shoal import plugins
 from shoal.engines.duck import INFINITE, Session, identifier, literal
+from shoal.engines.formulas import ESCAPE, escaped
 from shoal.engines.holding import check_finite
 from shoal.engines.writers import check_room, check_writer, fill, format_by_ending, writable
 from shoal.errors import BadOutput, quoted
@@ -46,6 +47,7 @@ class Layout:
     delimiter: str
     packing: str
     options: Mapping[str, str] = field(default_factory=dict)
+    formulas: str = "keep"
 
     @property
     def ending(self) -> str:
@@ -79,7 +81,7 @@ def layout_of(target: FileTarget) -> Layout:
             code="unknown-option",
             hint="leave them out",
         )
-    return Layout(kind, target.delimiter, packing, target.options)
+    return Layout(kind, target.delimiter, packing, target.options, target.formulas)
 
 
 def check_records(target: FileTarget, records: int) -> None:
@@ -161,9 +163,13 @@ def _write_csv(
     """
     header = io.StringIO()
     csv.writer(header, delimiter=layout.delimiter, lineterminator="\n").writerow(names)
-    released = ", ".join(f"r{i}" for i in range(len(names)))
+    cells = [f"r{i}" for i in range(len(names))]
+    if layout.formulas == ESCAPE:
+        kinds = session.types(query)
+        cells = [escaped(f"r{i}") if kind == "VARCHAR" else f"r{i}" for i, kind in enumerate(kinds)]
     if len(names) == 1:
-        released = "coalesce(CAST(r0 AS VARCHAR), '') AS r0"
+        cells = [f"coalesce(CAST({cells[0]} AS VARCHAR), '')"]
+    released = ", ".join(f"{cell} AS r{i}" for i, cell in enumerate(cells))
     written = session.copy(
         f"COPY (SELECT {released} FROM ({query})) TO {literal(str(path))}"
         f" (FORMAT csv, HEADER false, DELIMITER {literal(layout.delimiter)}, QUOTE '\"',"

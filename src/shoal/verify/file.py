@@ -167,7 +167,7 @@ def _look(definition: Definition, columns: tuple[str, ...], source: Source) -> K
 
 
 def _options(definition: Definition, release: Path) -> FileOptions:
-    """A release is read as it was written: with a header, and the delimiter of the output."""
+    """A release is read as it was written: header, delimiter and escaped formulas of the output."""
     output = definition.output if isinstance(definition.output, OutputFile) else None
     same = output is not None and output.path.suffix == release.suffix
     return FileOptions(
@@ -175,5 +175,6 @@ def _options(definition: Definition, release: Path) -> FileOptions:
         format=output.format if output is not None and same else None,
         delimiter=output.delimiter if output is not None else None,
         header=True,
+        formulas=output.formulas if output is not None else "keep",
         options=output.settings if output is not None and same else {},
     )
