@@ -96,7 +96,8 @@ def test_other_formats_hold_formulas_as_text(tmp_path: Path) -> None:
     asked = definition(tmp_path)
     asked["output"] = str(tmp_path / "out.xlsx")
     assert not [each for each in shoal.run(asked).warnings if "formula" in each.code]
-    cells = [cell for row in openpyxl.load_workbook(tmp_path / "out.xlsx").active for cell in row]
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").worksheets[0]
+    cells = [cell for row in sheet.iter_rows() for cell in row]
     assert {cell.data_type for cell in cells} == {"s"}
     asked["output"] = {"path": str(tmp_path / "out.json"), "formulas": "escape"}
     with pytest.raises(shoal.BadDefinition, match="only CSV files"):

@@ -5,6 +5,7 @@ Nothing slow is imported before `main` runs, so that an interrupt finds it in ch
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from shoal.errors import ShoalError
 
 INTERRUPTED = 130
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system says when standard output, a file without a name here, can take no more."""
 
 
 def main() -> NoReturn:
@@ -44,6 +47,10 @@ def main() -> NoReturn:
     except Exception as error:
         if debug:
             raise
+        if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
+            _say("standard output cannot be written: the disk is full [disk-full]", begin="error: ")
+            _say("what the command wrote to other files stays", begin="hint: ")
+            sys.exit(1)
         _say(f"internal error ({type(error).__name__}); nothing was released", begin="error: ")
         _say("`shoal --debug` and the command show where; report it, without data", begin="hint: ")
         sys.exit(1)

@@ -6,6 +6,7 @@ A folder is a source when it has Parquet files; folders named `column=value` are
 from __future__ import annotations
 
 import glob
+import os
 import re
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,6 +28,7 @@ from shoal.engines.merging import merging
 from shoal.engines.partitions import fixed_folder, parquet_below, partitions_of
 from shoal.engines.readers import format_by_ending, readable, spool
 from shoal.engines.relation import Relation, check_names
+from shoal.engines.same_file import from_home
 from shoal.engines.table import TableSource
 from shoal.engines.writing import PACKED
 from shoal.errors import BadData, did_you_mean, quoted
@@ -101,8 +103,8 @@ def open_files(
 
 def matching(pattern: str) -> list[Path]:
     """The files of a path or glob, sorted; errors that say what stands there instead."""
-    exact = Path(pattern).expanduser()
-    if exact.is_dir():
+    exact = from_home(pattern)
+    if os.path.isdir(exact):  # noqa: PTH112 a name may be too long
         found = parquet_below(exact)
         if not found:
             raise BadData(
@@ -110,7 +112,7 @@ def matching(pattern: str) -> list[Path]:
                 code="source-is-a-folder",
                 hint=f"name a file in it, or several by a glob such as {Path(pattern) / '*.csv'}",
             )
-    elif exact.exists():
+    elif os.path.exists(exact):  # noqa: PTH110
         found = [exact]
     else:
         names = glob.iglob(str(exact), recursive=True)  # noqa: PTH207 Path.glob: relative only
@@ -151,6 +153,12 @@ def _nothing_there(pattern: str, exact: Path) -> BadData:
 
 
 def _check_readable(path: Path) -> None:
+    if not path.is_file():
+        raise BadData(
+            f"{path} is not a file that can be read twice",
+            code="file-not-readable",
+            hint="write what a pipe or a device gives to a file first",
+        )
     try:
         with path.open("rb") as file:
             empty = not file.read(1)

@@ -18,6 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from shoal.engines.same_file import from_home
+
 if TYPE_CHECKING:
     from shoal.engines.base import FileTarget
 
@@ -37,7 +39,7 @@ def parquet_below(folder: Path) -> list[Path]:
 
 def fixed_folder(pattern: str) -> Path:
     """The folder under which partitions are looked for: a glob up to its first magic character."""
-    path = Path(pattern).expanduser()
+    path = from_home(pattern)
     if path.is_dir():
         return path
     fixed = [part for part in (path, *path.parents) if not glob.has_magic(str(part))]

@@ -26,6 +26,11 @@ def resolved(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def from_home(text: str) -> Path:
+    """The path of a text, in which `~` stands for a home; as it is where there is no such home."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111 Path.expanduser raises
+
+
 def is_path(text: str) -> bool:
     """Whether the system can be asked for a path at all."""
     try:
@@ -36,7 +41,7 @@ def is_path(text: str) -> bool:
 
 def is_read_by(pattern: str, path: Path) -> bool:
     """Whether a file is, or would be once it exists, among those of a path, folder or glob."""
-    wanted = Path(pattern).expanduser()
+    wanted = from_home(pattern)
     if os.path.isdir(wanted):  # noqa: PTH112 a name may be too long
         is_among = resolved(path).is_relative_to(resolved(wanted))
     elif _is_there(wanted) or not glob.has_magic(pattern):
@@ -49,7 +54,7 @@ def is_read_by(pattern: str, path: Path) -> bool:
 def lies_in(pattern: str, folder: Path) -> bool:
     """Whether a path, or a file of a folder or glob, is in a folder."""
     there = resolved(folder)
-    places = [Path(pattern).expanduser(), *_files(pattern)]
+    places = [from_home(pattern), *_files(pattern)]
     return any(resolved(place).is_relative_to(there) for place in places)
 
 
@@ -66,7 +71,7 @@ def _matches(wanted: Path, path: Path) -> bool:
 
 def _files(pattern: str) -> Iterator[Path]:
     """The files that are there."""
-    wanted = Path(pattern).expanduser()
+    wanted = from_home(pattern)
     if os.path.isdir(wanted):  # noqa: PTH112 a name may be too long
         yield from (path for path in wanted.rglob("*") if path.is_file())
     elif _is_there(wanted):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from shoal.engines.base import without_password
-from shoal.engines.same_file import is_same_file
+from shoal.engines.same_file import from_home, is_same_file
 from shoal.engines.sqlite_file import sqlite_file
 from shoal.errors import BadData, MissingExtra, did_you_mean, quoted
 
@@ -129,7 +129,7 @@ def connect_arguments(url: sa.URL) -> dict[str, Any]:
     if system not in ("mysql", "mariadb"):
         return {}
     arguments: dict[str, Any] = {"charset": "utf8mb4", **within}
-    settings = Path("~/.my.cnf").expanduser()
+    settings = from_home("~/.my.cnf")
     if settings.is_file():
         arguments["read_default_file"] = str(settings)
     if url.password is None and "MYSQL_PWD" in os.environ:
