@@ -19,6 +19,7 @@ from shoal.engines.opening import (
     check_columns,
     check_records,
     check_target,
+    one_session,
     open_source,
     records_by_source,
 )
@@ -72,9 +73,10 @@ def run(
         )
     target = definition.output.target()
     check_written(definition, file, {} if proof is None else {"proof": Path(proof)})
-    check_target(target, spark=spark)
-    check_apart(definition.source.options(), target)
     with ExitStack() as cleanup:
+        cleanup.enter_context(one_session(definition.source.options(), target, spark=spark))
+        check_target(target, spark=spark)
+        check_apart(definition.source.options(), target, spark=spark)
         log = None if proof is None else cleanup.enter_context(_proof_log(definition, Path(proof)))
         source = open_source(
             definition.source.options(),

@@ -5,7 +5,8 @@ Only the engine that is asked for is imported.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from shoal.engines.base import (
@@ -13,8 +14,8 @@ from shoal.engines.base import (
     DatabaseTarget,
     FileOptions,
     FileTarget,
-    Member,
     Resources,
+    SparkOptions,
     SparkTarget,
     UnitedOptions,
 )
@@ -108,14 +109,46 @@ def check_target(target: Target, *, spark: Any = None) -> None:
         check_spark(target, spark)
 
 
-def check_apart(options: SourceOptions, target: Target) -> None:
-    """Refuse, before any long work, a target whose replacement would take the source with it."""
-    members = options.members if isinstance(options, UnitedOptions) else (Member(options),)
-    for member in members:
-        if isinstance(member.options, DatabaseOptions) and isinstance(target, DatabaseTarget):
+def check_apart(options: SourceOptions, target: Target, *, spark: Any = None) -> None:
+    """Refuse, before any long work, a target whose replacement would take the source with it.
+
+    Files that are read and written as files are compared where the definition is checked.
+    """
+    for each in _each(options):
+        if isinstance(each, DatabaseOptions) and isinstance(target, DatabaseTarget):
             from shoal.engines.database import check_apart
 
-            check_apart(member.options, target)
+            check_apart(each, target, is_member=isinstance(options, UnitedOptions))
+        elif isinstance(each, SparkOptions):
+            from shoal.engines.spark import check_apart as check_spark_apart
+
+            check_spark_apart(each, target, spark)
+        elif isinstance(each, FileOptions) and isinstance(target, SparkTarget):
+            from shoal.engines.spark import check_files_apart
+
+            check_files_apart(each, target, spark)
+
+
+@contextmanager
+def one_session(options: SourceOptions, target: Target, *, spark: Any = None) -> Iterator[None]:
+    """Let a run have one session of Spark from its checks to its end, where it needs one."""
+    of_spark = [
+        each for each in (*_each(options), target) if isinstance(each, SparkOptions | SparkTarget)
+    ]
+    with ExitStack() as kept:
+        if of_spark:
+            from shoal.engines.spark import keep_session
+
+            masters = (each.master for each in of_spark if each.master is not None)
+            kept.enter_context(keep_session(next(masters, None), spark))
+        yield
+
+
+def _each(options: SourceOptions) -> list[FileOptions | DatabaseOptions | SparkOptions]:
+    """Every single place of a source."""
+    if isinstance(options, UnitedOptions):
+        return [member.options for member in options.members]
+    return [options]
 
 
 def stage(

@@ -23,7 +23,7 @@ if importlib.util.find_spec("sqlalchemy") is None:
 
 from shoal.engines.database.fitting import check_columns
 from shoal.engines.database.leftovers import leftover_tables, remove_leftovers
-from shoal.engines.database.overlap import check_apart
+from shoal.engines.database.overlap import check_apart, is_there
 from shoal.engines.database.source import open_table
 from shoal.engines.database.staged import check_table, stage_rows
 
@@ -31,6 +31,7 @@ __all__ = [
     "check_apart",
     "check_columns",
     "check_table",
+    "is_there",
     "leftover_tables",
     "open_table",
     "remove_leftovers",

@@ -141,6 +141,12 @@ _SAID: Mapping[str, _Said] = MappingProxyType(
                 hint="write to a table that does not exist yet, or drop the old one yourself",
             ),
             _Said(
+                code="output-locked-by-source",
+                what="{name} would be read by one connection and written by another, which SQLite"
+                " forbids: its source is one of several, or has columns renamed or left out",
+                hint="write to another file, say it in a `query`, or set journal_mode to wal",
+            ),
+            _Said(
                 code="source-changed",
                 what="{name} has values now that it did not have when it was counted",
                 hint="the source changed while it was read; run again when nobody writes to it",
@@ -193,6 +199,7 @@ _OUTPUT = (
     "disk-full",
     "no-schema",
     "output-is-source",
+    "output-locked-by-source",
     "output-may-be-source",
     "table-exists",
     "table-in-use",

@@ -29,8 +29,22 @@ _TELLS = {
 """For the system of the source: whether it reads a table, and why that cannot be told."""
 
 
-def check_apart(options: DatabaseOptions, target: DatabaseTarget) -> None:
-    """Refuse to replace a table that the source reads, or of which nobody can tell."""
+def is_there(target: DatabaseTarget) -> bool:
+    """Whether there is a table, or a view, of the name of the target."""
+    with closing(Session(target.url, without_password(target.url))) as output:
+        return exists(output, future(output, target.table))
+
+
+def check_apart(
+    options: DatabaseOptions, target: DatabaseTarget, *, is_member: bool = False
+) -> None:
+    """Refuse to replace a table that the source reads, or of which nobody can tell.
+
+    `is_member` says that the source is one of several, or has columns with other names: then it is
+    read by a connection that does not write the release.
+    """
+    if is_member and overlap_sqlite.locks_out(options, target):
+        raise failure("output-locked-by-source", without_password(target.url))
     if not target.replace:
         return
     shown = f"{target.table} of {without_password(target.url)}"

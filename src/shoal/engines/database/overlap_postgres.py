@@ -50,7 +50,7 @@ _FAMILY = """
 """A table, its partitions, which go when it goes, and the tables that it is a part of."""
 _FOREIGN = f"SELECT 1 FROM pg_class WHERE relkind = 'f' AND oid IN ({_LOCKED})"
 _FUNCTIONS = f"""
-    SELECT 1 FROM pg_rewrite
+    SELECT coalesce(extname, '') FROM pg_rewrite
     JOIN pg_depend used ON used.classid = 'pg_rewrite'::regclass AND used.objid = pg_rewrite.oid
     JOIN pg_proc ON used.refclassid = 'pg_proc'::regclass AND pg_proc.oid = used.refobjid
     LEFT JOIN pg_depend member ON member.classid = 'pg_proc'::regclass
@@ -72,13 +72,13 @@ def tell(options: DatabaseOptions, output: Session, table: TableName) -> tuple[b
         query = session.sql(sa.select(sa.literal_column("*")).select_from(source.relation.source))
         session.run(f"CREATE TEMP VIEW {_PROBE} AS {query}")
         session.rows(f"SELECT * FROM pg_temp.{_PROBE} LIMIT 0")
-        if output.system == "postgresql" and _same_database(session, output):
-            read = {row[0] for row in session.rows(_READ)}
-            if read & _family(output, table):
-                return True, ""
+        is_here = output.system == "postgresql" and _same_database(session, output)
+        if is_here and {row[0] for row in session.rows(_READ)} & _family(output, table):
+            return True, ""
         if session.rows(_FOREIGN):
             return False, "the source has a foreign table, whose records are elsewhere"
-        if session.rows(_FUNCTIONS):
+        functions = session.rows(_FUNCTIONS)
+        if ("dblink",) in functions or (is_here and functions):
             return False, "the source calls a function, which may read any table"
     return False, ""
 
@@ -95,22 +95,15 @@ def _family(session: Session, table: TableName) -> set[int]:
 def _same_database(one: Session, other: Session) -> bool:
     """Whether two sessions see one database, by whatever host, port, pool or user.
 
-    A lock of the one that the other sees proves one server. A standby shows no locks of its
-    primary, but what is dropped there is dropped here: both have one system identifier.
+    A lock of the one that the other sees proves that there is one server.
     """
     if one.rows(_OWN_DATABASE) != other.rows(_OWN_DATABASE):
         return False
     first, second = secrets.randbelow(2**31), secrets.randbelow(2**31)
     one.rows(f"SELECT pg_advisory_xact_lock({first}, {second})::text")
-    seen = other.rows(
-        "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
-        f" AND classid = {first} AND objid = {second}"
+    return bool(
+        other.rows(
+            "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
+            f" AND classid = {first} AND objid = {second}"
+        )
     )
-    return bool(seen) or (_system(one) is not None and _system(one) == _system(other))
-
-
-def _system(session: Session) -> int | None:
-    """The identifier that a server shares with its standbys, where the user may see it."""
-    function = "pg_control_system()"
-    ((may,),) = session.rows(f"SELECT has_function_privilege('{function}', 'execute')")
-    return session.rows(f"SELECT system_identifier FROM {function}")[0][0] if may else None

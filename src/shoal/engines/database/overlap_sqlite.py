@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from shoal.engines.database.address import same_file
+from shoal.engines.base import without_password
+from shoal.engines.database.address import address, same_file
+from shoal.engines.database.session import Session
 from shoal.engines.database.source import open_table
 
 if TYPE_CHECKING:
-    from shoal.engines.base import DatabaseOptions
+    from shoal.engines.base import DatabaseOptions, DatabaseTarget
     from shoal.engines.database.names import TableName
-    from shoal.engines.database.session import Session
     from shoal.engines.database.source import DatabaseSource
 
 _VIRTUAL = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
@@ -35,6 +36,20 @@ def tell(options: DatabaseOptions, output: Session, table: TableName) -> tuple[b
     if read & virtual:
         return False, "the source has a virtual table, whose records may be in other tables"
     return False, ""
+
+
+def locks_out(options: DatabaseOptions, target: DatabaseTarget) -> bool:
+    """Whether a source that stays open keeps the output from being written.
+
+    Without a write-ahead log, whoever reads a file of SQLite keeps all others from writing to it.
+    """
+    one, other = address(options.url), address(target.url)
+    if not one.get_backend_name() == other.get_backend_name() == "sqlite":
+        return False
+    if not same_file(one, other):
+        return False
+    with closing(Session(options.url, without_password(options.url))) as session:
+        return session.rows("PRAGMA journal_mode") != [("wal",)]
 
 
 def _tables_read(source: DatabaseSource) -> set[str]:

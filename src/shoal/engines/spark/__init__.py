@@ -2,12 +2,15 @@
 
 `java` and `session` give a session, `reading` opens a table or a path, `relation` and `values` say
 what a column's value is, `counting` and `recoding` are the two queries, `storage` and `writing`
-handle folders, `source`, `frame`, `folder` and `catalog` are what the pipeline sees. PySpark is
-imported when one of these functions is called.
+handle folders, `overlap` tells whether a source reads what would be replaced, `source`, `frame`,
+`folder` and `catalog` are what the pipeline sees. PySpark is imported when one of these functions
+is called.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +19,14 @@ from shoal.errors import MissingExtra
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.engines.base import Source, SparkOptions, SparkTarget, Staged
+    from shoal.engines.base import (
+        FileOptions,
+        Source,
+        SparkOptions,
+        SparkTarget,
+        Staged,
+        Target,
+    )
     from shoal.engines.spark.frame import FrameSource
 
 __all__ = ["check_spark", "left_tables", "open_frame", "open_spark", "stage_rows"]
@@ -46,6 +56,35 @@ def check_spark(target: SparkTarget, session: Any = None) -> None:
     from shoal.engines.spark.staging import check_spark
 
     check_spark(target, session)
+
+
+def check_apart(options: SparkOptions, target: Target, session: Any = None) -> None:
+    """Refuse to replace what a source of Spark reads, or of which nobody can tell."""
+    _check_installed()
+    from shoal.engines.spark.overlap import check_apart
+
+    check_apart(options, target, session)
+
+
+def check_files_apart(options: FileOptions, target: SparkTarget, session: Any = None) -> None:
+    """Refuse to replace a table of Spark whose files are read as files."""
+    _check_installed()
+    from shoal.engines.spark.overlap import check_files_apart
+
+    check_files_apart(options, target, session)
+
+
+@contextmanager
+def keep_session(master: str | None, session: Any = None) -> Iterator[None]:
+    """Let all that is done meanwhile share one session, which is started and stopped once."""
+    _check_installed()
+    from shoal.engines.spark.session import open_session
+
+    kept = open_session(session, master)
+    try:
+        yield
+    finally:
+        kept.close()
 
 
 def stage_rows(target: SparkTarget, rows: pa.RecordBatchReader, session: Any = None) -> Staged:

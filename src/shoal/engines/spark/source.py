@@ -21,6 +21,8 @@ from shoal.engines.staged import StagedTable
 from shoal.engines.table import count_name
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from shoal.engines.base import SparkOptions, Staged, Target
     from shoal.engines.spark.relation import SparkRelation
 
@@ -46,6 +48,11 @@ class SparkSource:
     def name(self) -> str:
         """What to call it in messages."""
         return self._relation.name
+
+    @property
+    def frame(self) -> DataFrame:
+        """The records, with columns that have names of our own."""
+        return self._relation.frame
 
     def columns(self) -> tuple[Column, ...]:
         """The columns, in order."""

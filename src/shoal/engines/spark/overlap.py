@@ -1,0 +1,191 @@
+"""Whether a source of Spark reads what a release would replace: Spark's own plan tells.
+
+A plan names the folders and files of every relation, below views and in subqueries, by whatever
+name they were given. So places are compared, not names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from shoal.engines.base import DatabaseTarget, FileOptions, FileTarget, SparkTarget
+from shoal.engines.same_file import is_read_by, lies_in, resolved
+from shoal.engines.spark.reading import format_of, parts_of, sql_name
+from shoal.engines.spark.session import open_session
+from shoal.engines.spark.source import open_spark
+from shoal.engines.spark.storage import Folder
+from shoal.errors import BadOutput
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from shoal.engines.base import SparkOptions, Target
+    from shoal.engines.spark.session import Session
+
+_WITHOUT_FILES = ("LocalRelation", "OneRowRelation", "Range", "CTERelationRef", "EmptyRelation")
+"""Leaves of a plan that read nothing that could be replaced."""
+_TABLES_OF_FILES = ("CSVTable", "JsonTable", "OrcTable", "ParquetTable", "TextTable", "AvroTable")
+_FROM_MEMORY = re.compile(
+    r"(MapPartitions|Python|ParallelCollection|Empty|Union|Coalesced|Shuffled|ShuffledRow)RDD"
+)
+"""The kinds of distributed data that are made of records in memory, or of each other."""
+
+HIDDEN, CATALOG = "hidden", "catalog "
+"""The system of what cannot be told, and how that of another catalog's tables begins."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder, a file or a table of a catalog: the system, and the path there without links."""
+
+    system: str
+    path: PurePosixPath
+
+    @staticmethod
+    def of(session: Session, path: str) -> Place:
+        """The place of a path, as Spark resolves it."""
+        folder = Folder(session, path)
+        if folder.local is not None:
+            return Place("file", PurePosixPath(resolved(folder.local)))
+        system, _, rest = folder.path.partition("://")
+        host, _, path = rest.partition("/")
+        return Place(f"{system}://{host}", PurePosixPath("/", path))
+
+    def overlaps(self, other: Place) -> bool:
+        """Whether one is the other, or in the other."""
+        return self.system == other.system != HIDDEN and (
+            self.path.is_relative_to(other.path) or other.path.is_relative_to(self.path)
+        )
+
+
+def check_apart(options: SparkOptions, target: Target, given: Any = None) -> None:
+    """Refuse to replace what a source of Spark reads, or of which nobody can tell."""
+    session = open_session(given, options.master)
+    try:
+        replaced = _replaced(session, target)
+        if not replaced and not _replaces_a_table_of_a_database(target):
+            return
+        source = open_spark(options, given)
+        try:
+            read = _places(session, source.frame)
+        finally:
+            source.close()
+    finally:
+        session.close()
+    if any(one.overlaps(other) for one in read for other in replaced):
+        raise _is_source(target)
+    if isinstance(target, FileTarget):
+        return
+    elsewhere = (HIDDEN, CATALOG) if isinstance(target, DatabaseTarget) else (HIDDEN,)
+    if any(place.system.startswith(elsewhere) for place in (*read, *replaced)):
+        raise BadOutput(
+            f"the output {_shown(target)} would be replaced, but the source may read it: not"
+            " everything that the source reads is a table or a file of Spark's",
+            code="output-may-be-source",
+            hint="write to a place where nothing is yet, or remove what is there yourself",
+        )
+
+
+def check_files_apart(options: FileOptions, target: SparkTarget, given: Any = None) -> None:
+    """Refuse to replace a table of Spark whose files are read as files."""
+    session = open_session(given, target.master)
+    try:
+        replaced = _replaced(session, target)
+    finally:
+        session.close()
+    folders = [Path(place.path) for place in replaced if place.system == "file"]
+    if any(lies_in(options.path, each) or is_read_by(options.path, each) for each in folders):
+        raise _is_source(target)
+
+
+def _replaced(session: Session, target: Target) -> list[Place]:
+    """What the target replaces: none where nothing is there yet, or it is no target of files."""
+    if isinstance(target, FileTarget):
+        return [Place.of(session, target.path.absolute().as_uri())]
+    if not isinstance(target, SparkTarget) or not target.replace:
+        return []
+    if format_of(target) is not None:
+        is_there = Folder(session, target.name).exists()
+        return [Place.of(session, target.name)] if is_there else []
+    name, spark = sql_name(parts_of(target.name)), session.spark
+    if not session.attend(lambda: spark.catalog.tableExists(name), target.name):
+        return []
+    return _places(session, session.attend(lambda: spark.table(name), target.name))
+
+
+def _replaces_a_table_of_a_database(target: Target) -> bool:
+    if not isinstance(target, DatabaseTarget) or not target.replace:
+        return False
+    from shoal.engines.database import is_there
+
+    return is_there(target)
+
+
+def _places(session: Session, frame: DataFrame) -> list[Place]:
+    """The places that a frame reads."""
+
+    def found() -> list[str | Place]:
+        leaves = _leaves(frame._jdf.queryExecution().analyzed())
+        return [each for leaf in leaves for each in _read_by(leaf)]
+
+    return [
+        each if isinstance(each, Place) else Place.of(session, each)
+        for each in session.attend(found, "the plan")
+    ]
+
+
+def _leaves(plan: Any) -> Iterator[Any]:
+    """The relations of a plan, those of its subqueries included."""
+    below = [*_items(plan.children()), *_items(plan.subqueries())]
+    if not below:
+        yield plan
+    for each in below:
+        yield from _leaves(each)
+
+
+def _read_by(leaf: Any) -> list[str | Place]:
+    """The paths that a relation reads, a table of another catalog, or that it cannot be told."""
+    kind = _kind(leaf)
+    if kind in _WITHOUT_FILES:
+        return []
+    if kind == "LogicalRelation" and _kind(leaf.relation()) == "HadoopFsRelation":
+        return [str(root.toString()) for root in _items(leaf.relation().location().rootPaths())]
+    if kind == "HiveTableRelation":
+        return [str(leaf.tableMeta().location().toString())]
+    if kind == "DataSourceV2Relation" and _kind(leaf.table()) in _TABLES_OF_FILES:
+        return [str(root.toString()) for root in _items(leaf.table().fileIndex().rootPaths())]
+    if kind == "DataSourceV2Relation" and leaf.catalog().isDefined():
+        name = leaf.identifier().get()
+        parts = [*name.namespace(), name.name()]
+        return [Place(f"{CATALOG}{leaf.catalog().get().name()}", PurePosixPath("/", *parts))]
+    if kind == "LogicalRDD":
+        kinds = re.findall(r"\b(\w+RDD)\[", str(leaf.rdd().toDebugString()))
+        if all(_FROM_MEMORY.fullmatch(each) for each in kinds):
+            return []
+    return [Place(HIDDEN, PurePosixPath("/"))]
+
+
+def _kind(thing: Any) -> str:
+    return str(thing.getClass().getSimpleName())
+
+
+def _items(sequence: Any) -> list[Any]:
+    return [sequence.apply(i) for i in range(sequence.size())]
+
+
+def _shown(target: Target) -> str:
+    if isinstance(target, FileTarget):
+        return str(target.path)
+    return target.table if isinstance(target, DatabaseTarget) else target.name
+
+
+def _is_source(target: Target) -> BadOutput:
+    return BadOutput(
+        f"the output {_shown(target)} is read by the source, which would be lost",
+        code="output-is-source",
+        hint="write to another place",
+    )
