@@ -150,7 +150,7 @@ def _lose(state, at, cells, j, level):  # type: ignore[no-untyped-def]
     return total
 
 
-@part
+@step
 def merge(state, at, cells, j, level):  # type: ignore[no-untyped-def]
     """Turn the tally of a class, which begins at `at`, into that of the next level, in place.
 
@@ -172,7 +172,7 @@ def merge(state, at, cells, j, level):  # type: ignore[no-untyped-def]
             masks[g] = spare[g]
 
 
-@part
+@step
 def _add_up(counts, at, cells, groups, above, member, parent):  # type: ignore[no-untyped-def]
     """Add numbers of groups, which begin at `at`, up to those of their parents."""
     for g in range(above):
