@@ -78,7 +78,6 @@ DEFINITION: dict[str, Any] = {
 }
 VARIANTS: dict[str, dict[str, Any]] = {
     "extended": {},
-    "persons": {"person": "name"},
     "basic": {"missing": {"match": "basic", "values": ["NA"]}},
     "marked": {"suppressed": "mark"},
     "entropy": {"loss": "entropy", "k": 3},
