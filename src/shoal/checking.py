@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from shoal.cautions.look import look_at_table
 from shoal.engines.base import FileOptions
 from shoal.engines.files import open_files
 from shoal.engines.frame import open_frame
@@ -37,6 +39,7 @@ def check(
     missing_sensitive: Literal["none", "value"] = "none",
     k: int | None = None,
     pair_limit: int = PAIR_LIMIT,
+    warnings: bool = True,
 ) -> Measure:
     """How anonymous a file (a path or glob) or a frame is as it stands.
 
@@ -49,6 +52,7 @@ def check(
     that tell persons apart, where one can have several records: classes then count by persons, by
     extended or basic match. The maybe matches compare at most `pair_limit` pairs of combinations,
     else it is an error; with `all` they are left out then.
+    `warnings` has the other columns looked at too: nearly unique ones, free text.
     """
     quasi_identifiers, sensitive = _listed(quasi_identifiers), _listed(sensitive)
     person = _listed(person)
@@ -56,7 +60,7 @@ def check(
     names = (*quasi_identifiers, *person, *sensitive)
     source = open_files(FileOptions(str(data)), names) if path else open_frame(data)
     with closing(source):
-        return measure(
+        found = measure(
             source,
             quasi_identifiers,
             _listed(missing_values),
@@ -68,6 +72,11 @@ def check(
             k=k,
             pair_limit=pair_limit,
         )
+        if not warnings:
+            return found
+        missing = _listed(missing_values)
+        told = look_at_table(source, quasi_identifiers, missing, found.records, person)
+    return replace(found, warnings=told)
 
 
 def _listed(names: str | Sequence[str]) -> Sequence[str]:

@@ -8,7 +8,7 @@ ShoalError
 │   ├── BadOutput        the output cannot be written there
 │   └── MissingExtra     a part that is not installed or not known
 ├── Infeasible           exit 3: no transformation meets the demand
-├── Refused              exit 4: the verifier refused the release
+├── Refused              exit 4: the verifier refused the release, or a strict definition did
 ├── Interrupted          exit 130: the user stopped the run
 └── Bug                  exit 1: our own mistake
 """
@@ -112,7 +112,7 @@ class Infeasible(ShoalError):
 
 
 class Refused(ShoalError):
-    """The verifier refused; nothing is released."""
+    """The verifier refused, or a strict definition did; nothing is released."""
 
     exit_code = 4
 

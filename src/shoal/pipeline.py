@@ -1,13 +1,13 @@
-"""The whole run on one page: read, search, release, verify, publish. Read this first."""
+"""The whole run on one page: read, search, warn, release, verify, publish. Read this first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from shoal.cautions.look import look, refuse_if_strict
 from shoal.collapse.read import collapse
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
@@ -148,6 +148,10 @@ def release(
     classes = problem.partition(node)
     watch.lap("search")
 
+    cautions = look(filled, source, table, node)
+    refuse_if_strict(filled, cautions)
+    watch.lap("warnings")
+
     observe(Phase("release"))
     plan = recoding(filled, columns, table, node, classes.class_of, classes.kept)
     staged = source.recode_into(plan, target)
@@ -165,17 +169,17 @@ def release(
                 source=source,
                 **source_facts(filled, source, collapsed.values),
             )
-            formulas = formula_cautions(target, written)
+            cautions = (*cautions, *formula_cautions(target, written))
         watch.lap("verify")
         refuse_unless_safe(verdict)
+        refuse_if_strict(filled, cautions)
         released = Release(
             last.best,
             problem.objective.attribute_losses(node, classes),
             classes.released(),
             table.weights * classes.kept[classes.class_of],
         )
-        result = build_result(about, released, verified=verdict.safe)
-        result = replace(result, warnings=(*result.warnings, *formulas))
+        result = build_result(about, released, cautions, verified=verdict.safe)
     except BaseException:
         staged.discard()
         raise

@@ -119,13 +119,18 @@ def check(
         int | None,
         typer.Option(min=0, help="Pairs to compare for the maybe matches; 100 billion without."),
     ] = None,
+    warnings: Annotated[
+        bool, typer.Option(help="Look at the other columns too: nearly unique ones, free text.")
+    ] = True,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the measure as JSON on standard output.")
     ] = False,
 ) -> None:
     """Measure any file, without a definition: its k, and what it gives away."""
     from contextlib import closing
+    from dataclasses import replace
 
+    from shoal.cautions.look import look_at_table
     from shoal.cli.progress import telling
     from shoal.engines.base import FileOptions, Resources
     from shoal.engines.files import open_files
@@ -142,13 +147,14 @@ def check(
     ):
         columns = [column.name for column in source.columns()]
         attributes = names_in(sensitive, columns, "--sensitive") if sensitive else []
+        persons = names_in(person, columns, "--person") if person else []
         if demanded and not attributes:
             raise typer.BadParameter("needs --sensitive", param_hint=f"--{next(iter(demanded))}")
         found = measure(
             source,
             names_in(qi, columns, "--qi"),
             missing_value or (),
-            person=names_in(person, columns, "--person") if person else (),
+            person=persons,
             sensitive=attributes,
             match=missing,
             hierarchies=read_trees(dict(map(_pair, hierarchy or ())), attributes),
@@ -157,6 +163,10 @@ def check(
             pair_limit=PAIR_LIMIT if pair_limit is None else pair_limit,
             tell=tell,
         )
+        if warnings:
+            names, records = found.quasi_identifiers, found.records
+            told = look_at_table(source, names, missing_value or (), records, persons)
+            found = replace(found, warnings=told)
     failures = [
         f"{each.attribute}: {failure}"
         for each in found.sensitive
@@ -256,6 +266,11 @@ def _print_text(found: Measure, k: int | None, failures: list[str]) -> None:
         console.print(Text("Attacks found", style="bold"))
     for attack in found.attacks:
         console.print(Text(attack), soft_wrap=whole_lines)
+    if found.warnings:
+        console.print()
+    for warning in found.warnings:
+        line = Text(f"Warning: {warning.text} [{warning.code}]", style="yellow")
+        console.print(line, soft_wrap=whole_lines)
 
 
 def _matches(console: Console, found: Measure, k: int | None) -> None:

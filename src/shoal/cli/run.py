@@ -25,7 +25,7 @@ Exit codes:
   0    released and verified
   2    the definition or the data is wrong
   3    no transformation meets the demand: nothing is released
-  4    the verifier refused: nothing is released
+  4    the verifier refused, or a warning in a strict definition: nothing is released
   130  interrupted: nothing is released, unless --keep-best had something safe to keep
 """
 

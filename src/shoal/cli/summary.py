@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shoal.report.text import lost, safety, where
+from shoal.report.text import lost, safety, warnings, where
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +23,8 @@ def show(result: Result, *, json: str | None = None, report: Path | None = None)
     whole_lines = not console.is_terminal
     console.print()
     console.print(Text(safety(result), style=style), soft_wrap=whole_lines)
+    for line in warnings(result):
+        console.print(Text(f"Warning: {line}", style="yellow"), soft_wrap=whole_lines)
     for line in lost(result):
         console.print(Text(line), soft_wrap=whole_lines)
     console.print()

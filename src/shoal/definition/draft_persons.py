@@ -8,12 +8,13 @@ with the same value agree by chance is reckoned from the counts of both columns.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from shoal.definition.draft import MANY, Guess, Profile, Repeated
+from shoal.definition.likeness import alike
 from shoal.definition.model import Dates
 
 Counts: TypeAlias = Mapping[str, Mapping[str | None, int]]
@@ -28,12 +29,6 @@ MOST_CANDIDATES = 20
 """So many columns are looked at, so that a table with many columns takes no longer."""
 MOST_OTHERS = 8
 """With so many others each is compared, where their names do not tell what they are."""
-UNLIKE = 0.2
-"""Records are alike when they differ at most in this share of the cases they would by chance."""
-SPREAD = 0.25
-"""And when there are at most so many more pairs with another column than values, as a share."""
-ENOUGH = 20
-"""So many cases there must be by chance before anything is concluded."""
 REPEATED = 0.98
 """With fewer distinct values than this share of the records, persons have several records."""
 
@@ -78,7 +73,8 @@ def _alike(
     for done, other in enumerate(describing):
         if len(found) + len(describing) - done < least:
             break
-        if _agree((name, other), counts, distinct):
+        pairs = partial(distinct, (name, other))
+        if alike(counts[name].values(), counts[other].values(), pairs):
             found.append(other)
     return tuple(found) if len(found) >= max(least, len(describing) / 2) else ()
 
@@ -93,24 +89,6 @@ def _describing(profiles: Sequence[Profile]) -> Iterator[str]:
         ):
             best[family] = profile
     return (profile.name for profile in best.values())
-
-
-def _agree(columns: tuple[str, str], counts: Counts, distinct: Distinct) -> bool:
-    """Whether records with the same value of the first column are alike in the second.
-
-    If the columns had nothing to do with each other, n records with one value would have
-    sum(1 - (1 - p) ** n) different ones of the second column, over its shares p.
-    """
-    first, second = (Counter(counts[column].values()) for column in columns)
-    values, records = first.total(), sum(size * number for size, number in second.items())
-    chance = sum(
-        number * others * (1 - (1 - count / records) ** size)
-        for size, number in first.items()
-        for count, others in second.items()
-    )
-    by_chance = chance - values
-    most = values + int(min(UNLIKE * by_chance, SPREAD * values))
-    return by_chance >= ENOUGH and distinct(columns, most) <= most
 
 
 def repeated_persons(guesses: Sequence[Guess], distinct: Distinct) -> Repeated | None:

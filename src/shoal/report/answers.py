@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shoal.report.text import lost, safety, where
+from shoal.report.text import lost, safety, warnings, where
 
 if TYPE_CHECKING:
     from shoal.values import Result
@@ -36,6 +36,7 @@ def answers(result: Result) -> tuple[Section, ...]:
         return tuple(_failure(result))
     return (
         Section("", (safety(result),)),
+        *_warnings(result),
         Section("What was lost", lost(result)),
         _treatments(result),
         _demands(result, "What was demanded"),
@@ -54,6 +55,12 @@ def _failure(result: Result) -> Iterator[Section]:
             rows=tuple((remedy,) for remedy in result.failure.remedies),
         )
     yield _demands(result, "What was demanded, and what the most general classes reach")
+
+
+def _warnings(result: Result) -> Iterator[Section]:
+    """What the release tells beyond what was demanded, where there is something."""
+    if result.warnings:
+        yield Section("Warnings", warnings(result))
 
 
 def _treatments(result: Result) -> Section:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from shoal.encode.table import Attribute, Table
     from shoal.errors import Infeasible
     from shoal.privacy.base import PrivacyModel
-    from shoal.values import Ints
+    from shoal.values import Caution, Ints
 
 
 class Stopwatch:
@@ -77,7 +77,9 @@ class Release:
     weights: Ints
 
 
-def build_result(run: Run, released: Release, *, verified: bool) -> Result:
+def build_result(
+    run: Run, released: Release, warnings: tuple[Caution, ...], *, verified: bool
+) -> Result:
     """What a run did."""
     best, quasi_identifiers = released.best, run.definition.quasi_identifiers
     treated = treatments(run, released)
@@ -98,6 +100,7 @@ def build_result(run: Run, released: Release, *, verified: bool) -> Result:
         class_sizes=class_sizes(released.classes.sizes),
         smallest_class_persons=_fewest_persons(released.classes),
         failure=None,
+        warnings=warnings,
     )
 
 

@@ -58,6 +58,11 @@ def lost(result: Result) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def warnings(result: Result) -> tuple[str, ...]:
+    """What was noticed besides, each with its code."""
+    return tuple(f"{each.text} [{each.code}]" for each in result.warnings)
+
+
 def where(result: Result) -> str:
     """Where the release is, and how long it took."""
     seconds = f"{result.seconds['total']:.1f} s"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from shoal.engines.base import Source
-    from shoal.values import Ints
+    from shoal.values import Caution, Ints
     from shoal.verify.ancestors import Ancestors
     from shoal.verify.recount import Recount, Values
     from shoal.verify.tally import Tally
@@ -67,9 +67,10 @@ class Measure:
     """The classes of a table: k is the smallest, and a class of one is a unique record.
 
     Classes are those of extended match, where missing equals missing. `matches` judges the table by
-    each relation that was asked for; `sensitive` says what the classes give away. Where `persons`
-    are counted, they decide: k is the number of persons of the class with the fewest, matches are
-    persons, and a person counts once with each of their sensitive values.
+    each relation that was asked for; `sensitive` says what the classes give away, `warnings` what
+    the other columns do. Where `persons` are counted, they decide: k is the number of persons of
+    the class with the fewest, matches are persons, and a person counts once with each of their
+    sensitive values.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Measure:
     matches: tuple[Matching, ...] = ()
     sensitive: tuple[Disclosure, ...] = ()
     persons: PersonMeasure | None = None
+    warnings: tuple[Caution, ...] = ()
 
     @property
     def k(self) -> int:
@@ -174,7 +176,7 @@ class Measure:
             lines.append(f"{match.match} match: {shown_k(match)}; {match.attack}")
         for each in self.sensitive:
             lines += [f"{each.attribute}, {what}: {value}" for what, value in each.facts()]
-        return "\n".join([*lines, *self.attacks])
+        return "\n".join([*lines, *self.attacks, *(each.text for each in self.warnings)])
 
     def _repr_html_(self) -> str:
         tables = [_html([], self.facts())]
@@ -186,7 +188,8 @@ class Measure:
             rows = [(each.match, shown_k(each), each.attack) for each in self.matches]
             tables.append(_html(["match", "", ""], rows))
         tables += [_html([each.attribute, ""], each.facts()) for each in self.sensitive]
-        attacks = "".join(f"<p>{escape(attack)}</p>" for attack in self.attacks)
+        said = (*self.attacks, *(each.text for each in self.warnings))
+        attacks = "".join(f"<p>{escape(line)}</p>" for line in said)
         heading = f"<strong>{escape(self.name)}: k = {self.k}</strong>"
         return f"<div>{heading}{''.join(tables)}{attacks}</div>"
 
