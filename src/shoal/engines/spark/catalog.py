@@ -151,7 +151,7 @@ class StagedCatalogTable:
         """The staged table, read with no memory of what was written."""
         spark, name = self._session.spark, self._target.name
         frame = self._session.attend(lambda: spark.table(sql_name(self._staged)), name)
-        return SparkSource(self._session.shared(), relation_of(frame, name))
+        return SparkSource(self._session.shared(), relation_of(frame, name, stored=True))
 
     def publish(self) -> str:
         """Rename it; a table in its place steps aside first, and is dropped afterwards."""

@@ -106,14 +106,18 @@ class StagedFolder:
             self._staged.rename_entry(name, f"part-{number:05d}.{ending}")
 
     def source(self) -> SparkSource:
-        """The staged files, read with no memory of what was written."""
+        """The staged files, read with no memory of what was written.
+
+        CSV does not tell empty text from none.
+        """
 
         def read() -> DataFrame:
             assert self._schema is not None  # nothing is looked at before it is written  # noqa: S101
             return read_written(self._session.spark, self._staged.path, self._kind, self._schema)
 
         frame = self._session.attend(read, self._target.name)
-        return SparkSource(self._session.shared(), relation_of(frame, self._target.name))
+        relation = relation_of(frame, self._target.name, stored=self._kind != "csv")
+        return SparkSource(self._session.shared(), relation)
 
     def publish(self) -> str:
         """Open it to those who may look, and put it into place."""

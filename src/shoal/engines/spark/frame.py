@@ -52,7 +52,8 @@ class StagedFrame:
 
     def source(self) -> SparkSource:
         """The DataFrame, to be counted afresh."""
-        return SparkSource(self._session.shared(), relation_of(self._frame, "the release"))
+        relation = relation_of(self._frame, "the release", stored=True)
+        return SparkSource(self._session.shared(), relation)
 
     def publish(self) -> str:
         """Nothing to put in place: the caller takes `frame()`."""

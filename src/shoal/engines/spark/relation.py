@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SparkRelation:
-    """A DataFrame whose columns are c0, c1, ..., with the real name and Spark's type of each."""
+    """A DataFrame whose columns are c0, c1, ..., with the real name and Spark's type of each.
+
+    Empty text and NaN are missing, unless what is `stored` is asked for.
+    """
 
     name: str
     frame: DataFrame
     names: tuple[str, ...]
     types: tuple[DataType, ...]
+    stored: bool = False
 
     def columns(self) -> tuple[Column, ...]:
         """The columns in order."""
@@ -58,9 +62,9 @@ class SparkRelation:
         )
 
     def value(self, name: str) -> Expression:
-        """A column's value in its own type; empty text and NaN are null."""
+        """A column's value in its own type; unless `stored`, empty text and NaN are null."""
         position = self.position(name)
-        return values.value(F.col(f"c{position}"), self.types[position])
+        return values.value(F.col(f"c{position}"), self.types[position], stored=self.stored)
 
     def present(self, name: str, missing: Sequence[str]) -> Expression:
         """A column's value in its own type, null where it is missing."""
@@ -69,7 +73,7 @@ class SparkRelation:
     def key(self, name: str, missing: Sequence[str]) -> Expression:
         """What stands for a column's value when it is compared, null where it is missing."""
         kind = self.compared(name)
-        key = values.key(F.col(f"c{self.position(name)}"), kind)
+        key = values.key(F.col(f"c{self.position(name)}"), kind, stored=self.stored)
         return self._unless_missing(name, key, missing)
 
     def _unless_missing(self, name: str, value: Expression, missing: Sequence[str]) -> Expression:
@@ -82,8 +86,13 @@ class SparkRelation:
         return F.when(~key.isin(tokens), value) if tokens else value
 
 
-def relation_of(frame: DataFrame, name: str, names: Sequence[str] | None = None) -> SparkRelation:
-    """A DataFrame as a relation; `names` are the real ones where its own are not."""
+def relation_of(
+    frame: DataFrame, name: str, names: Sequence[str] | None = None, *, stored: bool = False
+) -> SparkRelation:
+    """A DataFrame as a relation; `names` are the real ones where its own are not.
+
+    With `stored` its values are told apart as they are there, to be verified (see base.py).
+    """
     real = tuple(names or frame.columns)
     check_names(real, name)
     return SparkRelation(
@@ -91,4 +100,5 @@ def relation_of(frame: DataFrame, name: str, names: Sequence[str] | None = None)
         frame=frame.toDF(*(f"c{i}" for i in range(len(real)))),
         names=real,
         types=tuple(field.dataType for field in frame.schema.fields),
+        stored=stored,
     )

@@ -49,8 +49,13 @@ def duck_type(kind: DataType) -> str | None:
     return _DUCK.get(type(kind))
 
 
-def value(column: Column, kind: DataType) -> Column:
-    """A value in its own type; empty text and NaN are null. Text loses its collation."""
+def value(column: Column, kind: DataType, *, stored: bool = False) -> Column:
+    """A value in its own type; empty text and NaN are null unless what is stored is asked for.
+
+    Text loses its collation.
+    """
+    if stored:
+        return column.cast("string") if is_text(kind) else column
     if is_text(kind):
         return F.nullif(column.cast("string"), F.lit(""))
     if isinstance(kind, _FLOATS):
@@ -58,13 +63,16 @@ def value(column: Column, kind: DataType) -> Column:
     return column
 
 
-def key(column: Column, kind: DataType) -> Column:
+def key(column: Column, kind: DataType, *, stored: bool = False) -> Column:
     """What stands for a value when Spark groups and joins.
 
     Spark takes -0.0 for 0.0 there, though they have different texts. NaN is free to stand for -0.0,
-    since a NaN itself is missing, and Spark takes NaN for equal to NaN.
+    since a NaN itself is missing, and Spark takes NaN for equal to NaN. Where what is stored is
+    asked for, NaN is a value, and the texts that Spark gives to numbers stand for them.
     """
-    present = value(column, kind)
+    present = value(column, kind, stored=stored)
+    if stored and isinstance(kind, _FLOATS):
+        return present.cast("string")
     if isinstance(kind, _FLOATS):
         negative_zero = present.cast("string") == F.lit("-0.0")
         return F.when(negative_zero, F.lit("NaN").cast(kind)).otherwise(present)
@@ -75,21 +83,27 @@ def texts(keys: pa.Table, kinds: Sequence[DataType]) -> list[pa.ChunkedArray]:
     """The texts of columns of keys, row by row."""
     if all(is_text(kind) for kind in kinds):
         return [column.cast(pa.string()) for column in keys.columns]
-    columns = [
-        f"CASE WHEN isnan(k{i}) THEN '-0.0' ELSE k{i} END" if isinstance(kind, _FLOATS) else f"k{i}"
-        for i, kind in enumerate(kinds)
-    ]
+    columns = [_of_key(f"k{i}", kind, keys.schema.types[i]) for i, kind in enumerate(kinds)]
     session = Session(in_order=True)
     try:
         session.register("keys", keys.rename_columns([f"k{i}" for i in range(len(kinds))]))
         query = f"SELECT {', '.join(f'{c} AS c{i}' for i, c in enumerate(columns))} FROM keys"
         names = tuple(f"c{i}" for i in range(len(kinds)))
-        relation = Relation("", query, names, session.types(query))
+        relation = Relation("", query, names, session.types(query), stored=True)
         spelled = ", ".join(relation.text(i) for i in range(len(kinds)))
         found = session.table(f"SELECT {spelled} FROM ({query})")
     finally:
         session.close()
     return [column.cast(pa.string()) for column in found.columns]
+
+
+def _of_key(key: str, kind: DataType, given: pa.DataType) -> str:
+    """SQL for the value that a key stands for; of a number, NaN or a text may stand for it."""
+    if not isinstance(kind, _FLOATS):
+        return key
+    if pa.types.is_string(given) or pa.types.is_large_string(given):
+        return f"CAST({key} AS {duck_type(kind)})"
+    return f"CASE WHEN isnan({key}) THEN '-0.0' ELSE {key} END"
 
 
 def keys_of(wanted: Sequence[str], kind: DataType) -> pa.ChunkedArray:

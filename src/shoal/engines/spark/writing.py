@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
+from shoal.engines.duck import Session
 from shoal.engines.spark.values import local_frame
 from shoal.errors import BadOutput
 
@@ -74,7 +76,7 @@ def from_arrow(spark: SparkSession, table: pa.Table) -> DataFrame:
         wider = _ARROW.get(type(kind))
         if isinstance(kind, types.DecimalType):
             wider = pa.decimal128(kind.precision, kind.scale)
-        if wider is not None:
+        if wider is not None and wider != table.schema.types[i]:
             renamed = renamed.set_column(i, f"r{i}", _cast(renamed.column(i), wider))
     return local_frame(spark, renamed, kinds)
 
@@ -115,12 +117,12 @@ def _spark_type(kind: pa.DataType) -> DataType:
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """A column as another type; what Arrow cannot cast to text is spelled value by value."""
-    try:
+    """A column as another type; as text each value has the text by which it was counted."""
+    if not pa.types.is_string(kind) or pa.types.is_large_string(column.type):
         return column.cast(kind)
-    except pa.ArrowNotImplementedError:
-        spelled = [None if value is None else str(value) for value in column.to_pylist()]
-        return pa.chunked_array([pa.array(spelled, kind)])
+    with closing(Session(in_order=True)) as session:
+        session.register("shoal_column", pa.table({"c": column}))
+        return session.table("SELECT CAST(c AS VARCHAR) FROM shoal_column").column(0)
 
 
 def _is_case_sensitive(spark: SparkSession) -> bool:

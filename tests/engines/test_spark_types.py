@@ -1,0 +1,136 @@
+"""Types of Spark: a release is counted by what is stored, and holds what was given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import shoal
+from adapters import rows_of
+from shoal.engines.spark.relation import relation_of
+from shoal.engines.spark.session import open_session
+from shoal.engines.spark.source import SparkSource
+
+K = 4
+LIMITED = {"q": {"role": "quasi-identifier", "limit": 0}}
+
+
+def spread(values: Sequence[Any]) -> list[Any]:
+    """Three of the first value, one of the second, four of the third."""
+    first, second, third = values
+    return [first] * 3 + [second] + [third] * 4
+
+
+def test_what_spark_stores_is_told_apart(spark_session: Any) -> None:
+    table = pa.table(
+        {
+            "text": ["", None, "a", "a"],
+            "real": [float("nan"), None, -0.0, 0.0],
+            "single": pa.array([float("inf"), 1e10, 0.1, None], pa.float32()),
+        }
+    )
+    frame = spark_session.createDataFrame(table)
+    relation = relation_of(frame, "the release", stored=True)
+    found = rows_of(SparkSource(open_session(spark_session), relation))
+    assert found == Counter(
+        [
+            ("", "nan", "inf"),
+            (None, None, "10000000000.0"),
+            ("a", "-0.0", "0.1"),
+            ("a", "0.0", None),
+        ]
+    )
+
+
+TYPES: dict[str, tuple[pa.DataType, Sequence[Any]]] = {
+    "double": (pa.float64(), [0.3, 0.1 + 0.2, 1e22]),
+    "zeros": (pa.float64(), [0.0, -0.0, 0.5]),
+    "text": (pa.string(), ["a", "a ", "A"]),
+    "decimal": (pa.decimal128(38, 2), [Decimal("1.50"), Decimal("1.51"), Decimal("2.00")]),
+    "instant": (pa.timestamp("us", "UTC"), [0, 1, -1]),
+    "bytes": (pa.binary(), [b"a", b"a\0", b"\\x00"]),
+    "boolean": (pa.bool_(), [True, False, True]),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_frame_of_spark_is_released_as_it_was_counted(name: str, spark_session: Any) -> None:
+    kind, values = TYPES[name]
+    given = pa.table({"q": pa.array(spread(values), kind)})
+    frame = spark_session.createDataFrame(given)
+    released = shoal.anonymize(frame, {"q": {"limit": 0}}, k=K, suppression=4, suppressed="mark")
+    assert released.schema == frame.schema
+    column = released.toArrow()["q"].to_pylist()
+    counts = Counter(map(repr, column))
+    counts.pop("None", None)
+    assert (len(column), min(counts.values()) >= K) == (8, True)
+    assert set(counts) <= set(map(repr, frame.toArrow()["q"].to_pylist()))
+
+
+KEPT: dict[str, tuple[pa.Array, pa.Array]] = {
+    "uint64": (pa.array([2**64 - 1] * 8, pa.uint64()), pa.array([Decimal(2**64 - 1)] * 8)),
+    "float16": (pa.array([0.5] * 8, pa.float16()), pa.array([0.5] * 8)),
+    "float32": (pa.array([0.1] * 8, pa.float32()), pa.array([0.1] * 8, pa.float32())),
+    "duration": (pa.array([1] * 8, pa.duration("ns")), pa.array([1] * 8)),
+    "time": (pa.array([1] * 8, pa.time64("us")), pa.array(["00:00:00.000001"] * 8)),
+    "nanoseconds": (
+        pa.array([1000] * 8, pa.timestamp("ns")),
+        pa.array([1] * 8, pa.timestamp("us")),
+    ),
+    "decimal": (
+        pa.array([Decimal("1.50")] * 8, pa.decimal256(38, 2)),
+        pa.array([Decimal("1.50")] * 8),
+    ),
+}
+
+
+def test_columns_that_spark_has_no_type_for_keep_their_values(
+    spark_session: Any, tmp_path: Path
+) -> None:
+    columns = {name: given for name, (given, _) in KEPT.items()}
+    pq.write_table(pa.table({"all": ["x"] * 8, **columns}), tmp_path / "in.parquet")
+    shoal.run(
+        {
+            "source": str(tmp_path / "in.parquet"),
+            "output": {"spark": str(tmp_path / "out"), "format": "parquet"},
+            "k": 8,
+            "attributes": {"all": "quasi-identifier"},
+            "others": "keep",
+        },
+        spark=spark_session,
+    )
+    (file,) = (tmp_path / "out").glob("part-*")
+    released = pq.read_table(file)
+    for name, (_, expected) in KEPT.items():
+        assert released[name].to_pylist() == expected.to_pylist(), name
+
+
+def test_nanoseconds_that_spark_cannot_hold_are_refused_before_the_search(
+    spark_session: Any, tmp_path: Path
+) -> None:
+    column = pa.array([1] * 8, pa.timestamp("ns"))
+    pq.write_table(pa.table({"q": column}), tmp_path / "in.parquet")
+    output = {"spark": str(tmp_path / "out"), "format": "parquet"}
+    definition = {"source": str(tmp_path / "in.parquet"), "output": output, "k": 8}
+    with pytest.raises(shoal.BadOutput) as caught:
+        shoal.run({**definition, "attributes": LIMITED}, spark=spark_session)
+    assert caught.value.code == "unstorable-value"
+
+
+def test_a_time_of_day_is_stored_as_the_text_that_was_counted(
+    spark_session: Any, tmp_path: Path
+) -> None:
+    times = pa.array(spread([0, 1, 43_200_000_000]), pa.time64("us"))
+    pq.write_table(pa.table({"q": times}), tmp_path / "in.parquet")
+    output = {"spark": str(tmp_path / "out"), "format": "parquet"}
+    definition = {"source": str(tmp_path / "in.parquet"), "output": output, "k": K}
+    shoal.run({**definition, "suppression": 4, "attributes": LIMITED}, spark=spark_session)
+    (file,) = (tmp_path / "out").glob("part-*")
+    assert pq.read_table(file)["q"].to_pylist() == ["12:00:00"] * 4
