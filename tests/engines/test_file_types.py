@@ -368,3 +368,29 @@ def test_parts_of_a_changed_release_with_other_types_are_not_merged(tmp_path: Pa
     definition = {**DEFINITION, "source": str(tmp_path / "*.parquet"), "output": "out.parquet"}
     verdict = shoal.verify(tmp_path / "*.parquet", definition, records=4)
     assert (verdict.safe, verdict.smallest_class) == (False, 1)
+
+
+def test_cells_of_a_changed_workbook_are_told_apart_by_their_kind(tmp_path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.create_sheet("release", 0)
+    for value in ("q", *spread([1, "1", "z"])):
+        sheet.append([value])
+    book.save(tmp_path / "in.xlsx")
+    definition = {**DEFINITION, "source": str(tmp_path / "in.xlsx"), "output": "out.xlsx"}
+    verdict = shoal.verify(tmp_path / "in.xlsx", definition, records=8)
+    assert (verdict.safe, verdict.smallest_class) == (False, 1)
+
+
+def test_nanoseconds_in_the_old_type_of_parquet_are_not_cut(tmp_path: Path) -> None:
+    for number, is_whole in ((1, False), (1000, True)):
+        table = pa.table({"q": pa.array([number] * 8, pa.timestamp("ns"))})
+        pq.write_table(table, tmp_path / "in.parquet", use_deprecated_int96_timestamps=True)
+        if is_whole:
+            found = release_type(tmp_path / "in.parquet", "csv")
+            assert set(found) == {"1970-01-01 00:00:00.000001"}
+        else:
+            with pytest.raises(shoal.BadData) as caught:
+                release_type(tmp_path / "in.parquet", "csv")
+            assert caught.value.code == "unsupported-type"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import datetime
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,19 @@ class ExcelReader:
 
     def read(self, path: Path, options: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """The rows under the header, without those that have nothing in any cell."""
+        return _batches(self._rows(path, options), path)
+
+    def read_stored(self, path: Path, options: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
+        """The same; in columns with cells of several kinds, each text begins with its kind."""
+        kinds: dict[int, set[str]] = {}
+        for row in islice(self._rows(path, options), 1, None):
+            for position, cell in enumerate(row):
+                if cell.value is not None:
+                    kinds.setdefault(position, set()).add(_kind(cell.value))
+        mixed = {position for position, found in kinds.items() if len(found) > 1}
+        return _batches(self._rows(path, options), path, mixed)
+
+    def _rows(self, path: Path, options: Mapping[str, str]) -> Iterator[Sequence[Any]]:
         self.check()
         import openpyxl
 
@@ -57,7 +70,7 @@ class ExcelReader:
             except Exception:
                 raise _unreadable(path) from None
             try:
-                yield from _batches(_rows(book, path, options.get("sheet")), path)
+                yield from _rows(book, path, options.get("sheet"))
             finally:
                 book.close()
 
@@ -80,7 +93,9 @@ def _rows(book: Any, path: Path, sheet: str | None) -> Iterator[Sequence[Any]]:
         raise _unreadable(path) from None
 
 
-def _batches(rows: Iterator[Sequence[Any]], path: Path) -> Iterator[pa.RecordBatch]:
+def _batches(
+    rows: Iterator[Sequence[Any]], path: Path, mixed: Collection[int] = ()
+) -> Iterator[pa.RecordBatch]:
     names = _header(next(rows, ()), path)
     schema = pa.schema([(name, pa.string()) for name in names])
     batch: list[list[str | None]] = []
@@ -91,7 +106,7 @@ def _batches(rows: Iterator[Sequence[Any]], path: Path) -> Iterator[pa.RecordBat
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
             batch = []
         if row is not None and any(cell.value is not None for cell in row):
-            batch.append(_record(row, len(names), path))
+            batch.append(_record(row, len(names), path, mixed))
 
 
 def _header(row: Sequence[Any], path: Path) -> list[str]:
@@ -101,8 +116,11 @@ def _header(row: Sequence[Any], path: Path) -> list[str]:
     return names
 
 
-def _record(row: Sequence[Any], width: int, path: Path) -> list[str | None]:
+def _record(row: Sequence[Any], width: int, path: Path, mixed: Collection[int]) -> list[str | None]:
     values = [_text(cell, path) for cell in row]
+    for position in mixed:
+        if position < len(row) and values[position] is not None:
+            values[position] = f"{_kind(row[position].value)} {values[position]}"
     for cell, value in zip(row[width:], values[width:], strict=True):
         if value:
             raise BadData(
@@ -111,6 +129,13 @@ def _record(row: Sequence[Any], width: int, path: Path) -> list[str | None]:
                 hint="name the column in the first row, or empty it",
             )
     return [*values[:width], *[None] * (width - len(values))]
+
+
+def _kind(value: Any) -> str:
+    """What a cell holds, as Excel tells it."""
+    if isinstance(value, str | bool):
+        return "text" if isinstance(value, str) else "boolean"
+    return "number" if isinstance(value, int | float) else "time"
 
 
 def _text(cell: Any, path: Path) -> str | None:

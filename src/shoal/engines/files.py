@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from shoal import plugins
-from shoal.engines import csv_rows, json_shape
-from shoal.engines.base import LONGEST_DECIMAL, Resources, without_password
+from shoal.engines import csv_rows, json_shape, parquet_shape
+from shoal.engines.base import Resources, without_password
 from shoal.engines.csv_dialect import Dialect, sniff
 from shoal.engines.duck import Session, explained, literal
 from shoal.engines.formulas import ESCAPE, unescaped
@@ -204,7 +203,7 @@ def _parts(
     for number, path in enumerate(paths):
         if _format(path, options.format)[0] == "parquet":
             told = tuple(partitions_of(path, root).items())
-            alike.setdefault(Alike(_schema(path), told), []).append(path)
+            alike.setdefault(Alike(parquet_shape.schema_of(path), told), []).append(path)
         else:
             parts.append(_part(session, path, options, expect, number, stored=stored))
     return parts + [_parquet(kind, files) for kind, files in alike.items()]
@@ -227,7 +226,7 @@ def _part(
         elif kind == "json":
             part = _json(session, path, packing, stored=stored)
         else:
-            part = _foreign(session, kind, path, packing, options, number)
+            part = _foreign(session, kind, path, packing, options, number, stored=stored)
     except OSError as error:
         raise BadData(
             f"{path} cannot be unpacked or read ({type(error).__name__})",
@@ -273,21 +272,6 @@ def _without_escapes(part: Part) -> Part:
     return replace(part, reads=f"(SELECT {columns} FROM {part.reads})")
 
 
-def _schema(path: Path) -> pa.Schema:
-    """The columns of a Parquet file and their types."""
-    try:
-        schema = pq.read_schema(path).remove_metadata()
-    except (pa.ArrowInvalid, OSError):
-        raise BadData(
-            f"{path} is not a Parquet file",
-            code="unreadable-data",
-            hint="see that the file is whole; or state its format:"
-            f" source: {{path: {path}, format: csv}}",
-        ) from None
-    check_names(schema.names, str(path))
-    return schema
-
-
 def _parquet(alike: Alike, paths: Sequence[Path]) -> Part:
     """One scan of files that are alike; a column of the files wins over a folder of its name."""
     told = {name: value for name, value in alike.partition if name not in alike.schema.names}
@@ -295,16 +279,8 @@ def _parquet(alike: Alike, paths: Sequence[Path]) -> Part:
     constants = "".join(f", CAST({value} AS VARCHAR)" for value in values)
     files = ", ".join(_path(path) for path in paths)
     scan = f"(SELECT *{constants} FROM read_parquet([{files}], hive_partitioning=false))"
-    faults = {field.name: what for field in alike.schema if (what := _fault(field.type))}
+    faults = parquet_shape.faults(alike.schema, paths)
     return Part(paths[0], scan, (*alike.schema.names, *told), faults=faults)
-
-
-def _fault(kind: pa.DataType) -> str:
-    """Why DuckDB cannot read values of a type in a Parquet file as they are; empty if it can."""
-    if pa.types.is_decimal(kind) and kind.precision > LONGEST_DECIMAL:
-        return f"its decimals have up to {kind.precision} digits, and {LONGEST_DECIMAL} can be read"
-    inner = (kind.field(i).type for i in range(kind.num_fields))
-    return next(filter(None, map(_fault, inner)), "")
 
 
 def _json(session: Session, path: Path, packing: str, *, stored: bool) -> Part:
@@ -315,7 +291,14 @@ def _json(session: Session, path: Path, packing: str, *, stored: bool) -> Part:
 
 
 def _foreign(
-    session: Session, kind: str, path: Path, packing: str, options: FileOptions, number: int
+    session: Session,
+    kind: str,
+    path: Path,
+    packing: str,
+    options: FileOptions,
+    number: int,
+    *,
+    stored: bool,
 ) -> Part:
     """What a reader gives, in a file of the session's own folder; unpacked there before."""
     reads = path
@@ -324,7 +307,7 @@ def _foreign(
         with pa.input_stream(str(path), compression=packing) as packed, reads.open("wb") as file:
             shutil.copyfileobj(packed, file)
     into = session.folder / f"read-{number}.parquet"
-    names = spool(kind, reads, options.options, into)
+    names = spool(kind, reads, options.options, into, stored=stored)
     return Part(path, f"read_parquet({_path(into)})", names, is_text=True)
 
 

@@ -23,7 +23,11 @@ BATCH = 10_000
 
 
 class Reader(Protocol):
-    """What a plug-in of the kind `reader` is."""
+    """What a plug-in of the kind `reader` is.
+
+    Where a format has values of several kinds with one text, such as the number 1 and the text 1, a
+    method `read_stored`, which is `read` otherwise, tells them apart: releases are verified by it.
+    """
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -57,15 +61,18 @@ def readable() -> str:
     return quoted([*NATIVE, *plugins.names("reader")])
 
 
-def spool(name: str, path: Path, options: Mapping[str, str], into: Path) -> tuple[str, ...]:
+def spool(
+    name: str, path: Path, options: Mapping[str, str], into: Path, *, stored: bool = False
+) -> tuple[str, ...]:
     """Write what the reader of this name gives to a Parquet file with the columns c0, c1, ...
 
-    Returns the real names of the columns.
+    Returns the real names of the columns. With `stored` it is to be verified (see base.py).
     """
     reader = _reader(name, path)
     check_options(name, getattr(reader, "takes", ()), options, path)
     try:
-        return _copy(reader.read(path, options), into)
+        read = getattr(reader, "read_stored", reader.read) if stored else reader.read
+        return _copy(read(path, options), into)
     except UserError:
         raise
     except Exception as error:
