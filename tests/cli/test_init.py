@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -38,6 +40,13 @@ def run(*arguments: str) -> str:
     result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
+
+
+def test_a_column_of_lists_is_dropped(folder: Path) -> None:
+    table = pa.table({"age": [30, 40] * 20, "tags": [["a"], ["b"]] * 20})
+    pq.write_table(table, folder / "listed.parquet")
+    run("listed.parquet")
+    assert read("listed.yaml").attributes["tags"].role == "drop"
 
 
 def test_the_definition_is_named_after_the_data_and_can_be_read(folder: Path) -> None:

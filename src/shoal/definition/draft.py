@@ -135,7 +135,7 @@ def _role(profile: Profile, hierarchy: Hierarchy | None) -> tuple[Role, str, boo
     """The role, its reason, and whether the name of the column decided; the first rule wins."""
     sound, distinct = profile.sound, len(profile.values)
     if distinct == 0:
-        return "drop", "It has no values.", False
+        return "drop", "It has no values that can be compared.", False
     if _names_a_person(profile, isinstance(hierarchy, Intervals)):
         return "identifier", "The name sounds like something that names a person.", True
     if _is_prose(profile):

@@ -68,6 +68,11 @@ class Relation:
             for name, kind in zip(self.names, self.types, strict=True)
         )
 
+    def comparable(self) -> tuple[str, ...]:
+        """The columns whose values have a text."""
+        pairs = zip(self.names, self.types, strict=True)
+        return tuple(n for n, kind in pairs if n not in self.faults and not is_nested(kind))
+
     def position(self, name: str) -> int:
         """Where a column stands; an error that lists the columns when there is none."""
         if name not in self._positions:

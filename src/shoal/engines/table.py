@@ -100,9 +100,14 @@ class TableSource:
         """How many records have each value of each column, with few passes over the records.
 
         Each record becomes a row for each of many columns, with the place of the column. That is
-        faster than a query for each column, and with thousands of columns much faster.
+        faster than a query for each column, and with thousands of columns much faster. Columns
+        whose values cannot be compared come first, without any.
         """
-        names = self._relation.names
+        names = self._relation.comparable()
+        others = dict.fromkeys(self._relation.names)
+        for name in names:
+            del others[name]
+        yield from ((name, {}) for name in others)
         for first in range(0, len(names), COLUMNS_AT_ONCE):
             together = names[first : first + COLUMNS_AT_ONCE]
             values = ", ".join(f"g{i}" for i in range(len(together)))
