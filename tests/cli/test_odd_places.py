@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import shoal
 from commands import SHOAL
 from shoal.cli.app import app
 from shoal.errors import ShoalError
+
+WITHOUT_PRIVILEGES = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+"""Even the administrator may read only what the permissions allow."""
 
 
 def refusals(place: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> set[str]:
@@ -49,6 +54,35 @@ def test_a_name_that_no_file_can_have_is_no_file(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert refusals(place, monkeypatch, tmp_path) <= {"no-file", "bad-definition"}
+
+
+def test_a_folder_that_may_not_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0o000)
+    privileges = WITHOUT_PRIVILEGES if os.getuid() == 0 else ()
+    command = [*privileges, *SHOAL, "check", "closed/in.csv", "--qi", "a"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "the folder closed cannot be read (Permission denied) [file-not-readable]" in done.stderr
+
+
+def test_a_copy_that_the_disk_cannot_hold_is_told_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("a\n" + "é" * 100_000 + "\n", encoding="latin-1")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limit[1]))
+    try:
+        with pytest.raises(ShoalError) as refused:
+            shoal.run(
+                {
+                    "source": {"path": str(path), "encoding": "latin-1"},
+                    "output": str(tmp_path / "out.csv"),
+                    "k": 2,
+                    "attributes": {"a": "quasi-identifier"},
+                }
+            )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert refused.value.code == "disk-full"
 
 
 def test_a_full_standard_output_is_told_without_a_word_on_the_release(tmp_path: Path) -> None:

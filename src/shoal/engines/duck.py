@@ -207,6 +207,15 @@ def _no_folder(which: str, why: str) -> BadOutput:
     )
 
 
+def disk_full(what: str) -> BadOutput:
+    """No space is left for what is written."""
+    return BadOutput(
+        f"the disk is full: {what}",
+        code="disk-full",
+        hint="free some space there, or set TMPDIR to a folder on a larger disk",
+    )
+
+
 def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:
     """What a failed query means for the user, without DuckDB's words: those may quote the data."""
     message = str(error)
@@ -238,11 +247,7 @@ def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:
             " engine: {memory limit: 8 GB, spill folder: /big}",
         )
     if "No space left" in message or "File too large" in message:
-        return BadOutput(
-            f"the disk is full: {written or name}",
-            code="disk-full",
-            hint="free some space there, or set TMPDIR to a folder on a larger disk",
-        )
+        return disk_full(written or name)
     if isinstance(error, duckdb.OutOfMemoryException):
         return BadData(
             f"{name} needs more memory than DuckDB may use here",

@@ -5,6 +5,7 @@ A folder is a source when it has Parquet files; folders named `column=value` are
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import re
@@ -21,7 +22,7 @@ from shoal import plugins
 from shoal.engines import csv_rows, json_shape, parquet_shape
 from shoal.engines.base import Resources, without_password
 from shoal.engines.csv_dialect import Dialect, sniff
-from shoal.engines.duck import Session, explained, literal
+from shoal.engines.duck import Session, disk_full, explained, literal
 from shoal.engines.formulas import ESCAPE, unescaped
 from shoal.engines.merging import merging
 from shoal.engines.partitions import fixed_folder, parquet_below, partitions_of
@@ -143,7 +144,14 @@ def _nothing_there(pattern: str, exact: Path) -> BadData:
             code="no-file",
             hint="see that the path is right; in a definition it is relative to that file",
         )
-    neighbours = [path.name for path in exact.parent.iterdir() if path.is_file()]
+    try:
+        neighbours = [path.name for path in exact.parent.iterdir() if path.is_file()]
+    except OSError as error:
+        return BadData(
+            f"the folder {exact.parent} cannot be read ({error.strerror})",
+            code="file-not-readable",
+            hint="change its permissions, or choose another file",
+        )
     return BadData(
         f"no file {pattern}{did_you_mean(exact.name, neighbours)}",
         code="no-file",
@@ -228,6 +236,8 @@ def _part(
         else:
             part = _foreign(session, kind, path, packing, options, number, stored=stored)
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise disk_full(f"there is no room for a copy of {path}") from None
         raise BadData(
             f"{path} cannot be unpacked or read ({type(error).__name__})",
             code="unreadable-data",

@@ -21,7 +21,7 @@ def formula_cautions(target: Target | None, written: Source) -> tuple[Caution, .
     if layout_of(target).kind != "csv" or target.formulas == ESCAPE:
         return ()
     found = written.count_where(is_formula)
-    return tuple(_caution(name, number) for name, number in found.items() if number)
+    return tuple(_caution(name, number) for name, number in found.items())
 
 
 def _caution(name: str, records: int) -> Caution:

@@ -99,39 +99,46 @@ class TableSource:
     def count_each(self) -> Iterator[tuple[str, dict[str | None, int]]]:
         """How many records have each value of each column, with few passes over the records.
 
-        Each record becomes a row for each of many columns, with the place of the column. That is
-        faster than a query for each column, and with thousands of columns much faster. Columns
-        whose values cannot be compared come first, without any.
+        Columns whose values cannot be compared come first, without any.
         """
-        names = self._relation.comparable()
         others = dict.fromkeys(self._relation.names)
-        for name in names:
+        for name in self._relation.comparable():
             del others[name]
         yield from ((name, {}) for name in others)
-        for first in range(0, len(names), COLUMNS_AT_ONCE):
-            together = names[first : first + COLUMNS_AT_ONCE]
-            values = ", ".join(f"g{i}" for i in range(len(together)))
-            counted = (self._session, self._relation, together, ())
-            with counting(*counted) as records, self._explaining():
-                table = self._session.table(
-                    "SELECT place, value, count(*) FROM (SELECT"
-                    f" unnest(range({len(together)})) AS place, unnest([{values}]) AS value"
-                    f" FROM ({records}) AS counted) GROUP BY place, value"
-                )
-            found: list[dict[str | None, int]] = [{} for _ in together]
+        for names, cells in self._cells():
+            found: list[dict[str | None, int]] = [{} for _ in names]
+            table = self._asked(f"SELECT place, value, count(*) FROM ({cells}) GROUP BY ALL")
             rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
             for place, value, number in rows:
                 found[place][value] = number
-            yield from zip(together, found, strict=True)
+            yield from zip(names, found, strict=True)
 
     def count_where(self, condition: Callable[[str], str]) -> dict[str, int]:
-        """How many records meet a condition on each column, which is SQL for the SQL of a text."""
-        texts = [self._relation.text(i) for i in range(len(self._relation.names))]
-        numbers = ", ".join(f"count(*) FILTER (WHERE {condition(text)})" for text in texts)
+        """How many records have a value that meets a condition, which is SQL for SQL, by column."""
+        counts: dict[str, int] = {}
+        for names, cells in self._cells():
+            where = condition("value")
+            table = self._asked(f"SELECT place, count(*) FROM ({cells}) WHERE {where} GROUP BY ALL")
+            rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+            counts |= {names[place]: number for place, number in sorted(rows)}
+        return counts
+
+    def _cells(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Names of many columns, and a query for their cells: the place of the column, the value.
+
+        That is faster than a query for each column, and with thousands of them much faster.
+        """
+        every = self._relation.comparable()
+        for first in range(0, len(every), COLUMNS_AT_ONCE):
+            names = every[first : first + COLUMNS_AT_ONCE]
+            values = ", ".join(f"g{i}" for i in range(len(names)))
+            unnested = f"unnest(range({len(names)})) AS place, unnest([{values}]) AS value"
+            with counting(self._session, self._relation, names, ()) as records:
+                yield names, f"SELECT {unnested} FROM ({records}) AS counted"
+
+    def _asked(self, query: str) -> pa.Table:
         with self._explaining():
-            table = self._session.table(f"SELECT {numbers} FROM ({self._relation.query}) AS source")
-        counts = [int(column[0].as_py()) for column in table.columns]
-        return dict(zip(self._relation.names, counts, strict=True))
+            return self._session.table(query)
 
     def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
         """Recode in one query, into a staged file or, without a target, into memory."""
