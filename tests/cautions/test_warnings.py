@@ -121,6 +121,15 @@ def test_columns_that_are_too_many_are_not_passed_over_in_silence(
     assert "'c7'" in warning.text
 
 
+def test_a_column_of_lists_is_released_and_said_not_to_be_looked_at() -> None:
+    table = pa.table({"sex": ["m", "f"] * 30, "given": [[1], [2]] * 30, "id": [[1], [2]] * 30})
+    _, result = shoal.anonymize(
+        table, ["sex"], k=5, identifiers=["id"], others="keep", with_result=True
+    )
+    assert codes(result) == {"given": "kept-unseen"}
+    assert [each.code for each in shoal.check(table, "sex").warnings] == ["kept-unseen"] * 2
+
+
 def test_fewer_columns_of_a_wide_table_are_looked_at() -> None:
     assert [looking.how_many(range(n)) for n in (10, 300, 1000, 10**4, 10**6)] == [
         *(100, 100, 30, 3, 1)
@@ -290,5 +299,6 @@ def test_at_least_so_many_records_stand_alone_as_the_distinct_values_say() -> No
     values = [str(max(number, 30)) for number in range(100)]
     with closing(open_frame(pa.table({"v": values}))) as source:
         exact = kept_columns.look_at(source, "v", (), 100)
+    assert exact is not None
     assert (exact.distinct, exact.alone) == (70, 69)
     assert max(0, 2 * exact.distinct - 100) <= exact.alone

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shoal.errors import BadData
 from shoal.values import Caution
 
 if TYPE_CHECKING:
@@ -37,13 +38,17 @@ class Kept:
     prose: bool
 
 
-def look_at(source: Source, name: str, missing: Sequence[str], records: int) -> Kept:
+def look_at(source: Source, name: str, missing: Sequence[str], records: int) -> Kept | None:
     """Count one column, and read its values only where they may be nearly unique.
+
+    None where the engine cannot compare the values, such as lists.
 
     With d different values in n records, s of which stand alone, all others have two records or
     more, so n >= s + 2 * (d - s), and s >= 2 * d - n. That is taken where d is too many to read.
     """
-    distinct = source.count_distinct((name,), missing)
+    distinct = distinct_values(source, name, missing)
+    if distinct is None:
+        return None
     if distinct > MOST_VALUES:
         return Kept(name, distinct, records, max(0, 2 * distinct - records), False)
     if distinct < NEARLY_UNIQUE * records:
@@ -52,6 +57,16 @@ def look_at(source: Source, name: str, missing: Sequence[str], records: int) -> 
     there = counted.filter(counted.column(0).is_valid())
     values, counts = there.column(0).to_pylist(), there.column(1).to_pylist()
     return Kept(name, len(values), sum(counts), counts.count(1), _is_prose(values))
+
+
+def distinct_values(source: Source, name: str, missing: Sequence[str]) -> int | None:
+    """How many different values a column has, None where the engine cannot compare them."""
+    try:
+        return source.count_distinct((name,), missing)
+    except BadData as error:
+        if error.code == "unsupported-type":
+            return None
+        raise
 
 
 def cautions_of(kept: Kept) -> list[Caution]:

@@ -59,15 +59,14 @@ def look(definition: Definition, source: Source, table: Table, node: Node) -> tu
         for attribute, level in zip(table.attributes, node, strict=True)
         if level > 0
     ]
-    found = [
-        caution
-        for name in kept[:most]
-        for column in (look_at(source, name, missing, records),)
-        for caution in (
-            *cautions_of(column),
-            *_telling(source, column, hidden, missing, _combinations(table, column)),
-        )
-    ]
+    found: list[Caution] = []
+    for name in kept[:most]:
+        column = look_at(source, name, missing, records)
+        if column is None:
+            found.append(not_comparable(name, records))
+            continue
+        found += cautions_of(column)
+        found += _telling(source, column, hidden, missing, _combinations(table, column))
     if not definition.person:
         found += repeated_identifiers(definition, source, table)
     return (*found, *not_looked_at(kept[most:]))
@@ -90,6 +89,9 @@ def look_at_table(
     found: list[Caution] = []
     for name in others[:most]:
         column = look_at(source, name, missing, records)
+        if column is None:
+            found.append(not_comparable(name, records))
+            continue
         if Sound(name).number_of_person and not person and repeats(column.distinct, records):
             remedy = f"`--person {name}`, or leave it out"
             found.append(repeated(name, column.distinct, records, remedy))
@@ -122,6 +124,12 @@ def not_looked_at(rest: Sequence[str]) -> Iterator[Caution]:
             f"{quoted(rest, 5)}; keep fewer columns"
         )
         yield Caution("kept-unseen", None, text, 0)
+
+
+def not_comparable(name: str, records: int) -> Caution:
+    """A column of lists or the like, whose values nobody counted."""
+    text = f"{name!r} was not looked at, since its values cannot be compared as text; drop it"
+    return Caution("kept-unseen", name, text, records)
 
 
 def _telling(

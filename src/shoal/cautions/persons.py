@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.cautions.kept import distinct_values
 from shoal.definition.column_words import Sound
 from shoal.definition.likeness import alike
 from shoal.values import Caution
@@ -29,9 +30,8 @@ def repeated_identifiers(definition: Definition, source: Source, table: Table) -
     found: dict[str, int] = {}
     records = table.records + table.removed
     for name in definition.names("identifier"):
-        most = int(REPEATED * records)
-        number = source.count_distinct((name,), definition.missing.values, at_most=most)
-        if repeats(number, records) and _of_persons(definition, source, table, name):
+        number = distinct_values(source, name, definition.missing.values)
+        if number and repeats(number, records) and _of_persons(definition, source, table, name):
             found[name] = number
     if found:
         best = min(found, key=lambda name: (not Sound(name).number_of_person, found[name]))
