@@ -474,3 +474,15 @@ def test_sensitive_values_and_the_order_tell_no_spelling(tmp_path: Path) -> None
             assert ["".join(row) for row in list(csv.reader(file))[1:]] == wanted
     stored = run_sql(url, "SELECT DISTINCT typeof(s), s FROM out ORDER BY 1")
     assert len(stored) == 2
+
+
+def test_a_text_of_sqlite_that_is_not_utf_8_is_named_as_such(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'it.db'}"
+    run_sql(url, "CREATE TABLE t (q TEXT)", "INSERT INTO t VALUES (CAST(X'ff' AS TEXT)), ('a')")
+    attributes = {"q": {"role": "quasi-identifier", "hierarchy": "suppress"}}
+    asked = {"source": {"url": url, "table": "t"}, "k": 2, "attributes": attributes}
+    with pytest.raises(shoal.BadData) as caught:
+        shoal.run({**asked, "output": str(tmp_path / "out.csv")})
+    assert caught.value.code == "bad-encoding"
+    query = {"url": url, "query": "SELECT CAST(q AS BLOB) AS q FROM t"}
+    assert shoal.run({**asked, "source": query, "output": str(tmp_path / "out.csv")}).classes == 1

@@ -157,6 +157,11 @@ _SAID: Mapping[str, _Said] = MappingProxyType(
                 hint="free some space there",
             ),
             _Said(
+                code="bad-encoding",
+                what="{name} has a text whose bytes are not UTF-8",
+                hint="mend it, or give a query that reads the column as a BLOB or leaves it out",
+            ),
+            _Said(
                 code="unstorable-text",
                 what="{name}: the database cannot hold a text of the release",
                 hint="look for NUL characters, and for a table whose character set is not UTF-8",
@@ -256,6 +261,8 @@ def _is_about_url(error: BaseException) -> bool:
 def _code(error: BaseException) -> str:
     if STOP in str(error):
         return "source-changed"
+    if "Could not decode to UTF-8" in str(error):
+        return "bad-encoding"
     if getattr(error, "sqlite_errorname", None):
         return _sqlite_code(error)
     if error.args and isinstance(error.args[0], int):
