@@ -268,6 +268,21 @@ def test_nested_columns_can_be_kept_but_are_no_quasi_identifiers(tmp_path: Path)
     assert caught.value.code == "unsupported-type"
 
 
+def test_a_column_of_lists_is_told_of_where_it_cannot_be_looked_at(tmp_path: Path) -> None:
+    lists = pa.array([["a"]] * 8)
+    source = write_source(tmp_path, {"q": lists, "n": lists, "all": pa.array(["x"] * 8)})
+    result = shoal.run(
+        {
+            "source": str(source),
+            "output": str(tmp_path / "out.parquet"),
+            "k": 8,
+            "attributes": {"q": "keep", "n": "identifier", "all": "quasi-identifier"},
+        }
+    )
+    assert [(each.code, each.attribute) for each in result.warnings] == [("kept-unseen", "q")]
+    assert shoal.check(source, ["all"]).k == 8
+
+
 def test_infinite_numbers_are_no_json(tmp_path: Path) -> None:
     source = write_source(tmp_path, {"q": pa.array([float("inf")] * 8)})
     assert set(release_type(source, "csv")) == {"inf"}
