@@ -116,8 +116,8 @@ def test_the_command_counts_persons_and_shows_records_too(visits: Path) -> None:
     done = check(visits, "--person", "patient", "--k", "2")
     assert done.exit_code == 4
     text = " ".join(done.output.split())
-    assert "k = 1 persons, 2 demanded: not reached" in text
-    assert "smallest class (k) 1 persons, 4 records" in text
+    assert "k = 1 (persons), 2 demanded: not reached" in text
+    assert "smallest class (k) persons: 1, records: 4" in text
     assert "persons in a class classes records" in text
     assert check(visits, "--k", "4").exit_code == 0
 
@@ -149,6 +149,6 @@ def test_frames_are_measured_by_persons_too(visits: Path) -> None:
     found = shoal.check(frame, "zip", person="patient")
     assert found.k == 1
     assert "persons: 3\n" in str(found)
-    assert "smallest class (k): 1 persons, 4 records" in str(found)
+    assert "smallest class (k): persons: 1, records: 4" in str(found)
     assert "persons in a class" in found._repr_html_()
     assert shoal.check(visits, "zip", person=["patient"]).k == 1

@@ -246,7 +246,7 @@ def _print_text(found: Measure, k: int | None, failures: list[str]) -> None:
 
     console = Console(highlight=False)
     whole_lines = not console.is_terminal
-    unit = "" if found.persons is None else " persons"
+    unit = "" if found.persons is None else " (persons)"
     answer = f"{found.name}: k = {found.k}{unit}"
     if k is not None:
         answer += f", {k} demanded: {'reached' if reaches(found, k) else 'not reached'}"

@@ -155,7 +155,7 @@ class Measure:
         records = format(getattr(self, name), form)
         if self.persons is None:
             return records
-        return f"{format(getattr(self.persons, name), form)} persons, {records} records"
+        return f"persons: {format(getattr(self.persons, name), form)}, records: {records}"
 
     def _share(self, records: int) -> str:
         return f"{records:,} ({records / max(1, self.records):.1%})"
