@@ -351,7 +351,8 @@ def release(
     try:
         shoal.run(definition, observe=lambda event: phases.append(getattr(event, "name", "")))
     except UserError as error:
-        return error.code if phases[-1] == "read" else f"{error.code} after {phases[-1]}"
+        late = [phase for phase in phases if phase not in ("", "read")]
+        return f"{error.code} after {late[-1]}" if late else error.code
     if output in urls:
         return read_table(urls[output], output, f"{table}_{system}")
     return {"csv": read_csv, "json": read_json, "parquet": read_parquet}[output](Path(place))
