@@ -12,7 +12,9 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
+from shoal.report.result import write_result
 from shoal.values import Verdict
+from verify.test_persons import KINDS
 
 HEADER = "patient,age,zip,ill"
 VISITS = [
@@ -166,3 +168,35 @@ def test_the_command_says_how_many_persons_the_classes_have(folder: Path) -> Non
     assert "the smallest of 2 persons" in " ".join(done.output.split())
     (folder / "visits.csv").unlink()
     assert CliRunner().invoke(app, command).exit_code == 4
+
+
+MANY = [
+    f"p{i % 31},{20 + i * i % 37},{['123', '124', '133', '?'][i % 4]},"
+    f"{['ache', 'burn', 'cold', '?', ''][i * 3 % 7 % 5]}"
+    for i in range(150)
+]
+
+
+@pytest.mark.parametrize("demand", sorted(set(KINDS) - {"nothing"}))
+@pytest.mark.parametrize("match", ["extended", "basic"])
+def test_whatever_a_run_releases_by_persons_is_found_safe_again(
+    folder: Path, demand: str, match: str
+) -> None:
+    """The search and the verifier count persons, pairs and the whole table alike."""
+    (folder / "visits.csv").write_text("\n".join([HEADER, *MANY, ""]), encoding="utf-8")
+    others: dict[str, Any] = {
+        "attributes": definition(folder)["attributes"]
+        | {"ill": {"role": "sensitive", **KINDS[demand]}},
+        "missing": {"match": match, "values": ["?"], "sensitive": "value"},
+        "suppressed": "mark" if match == "extended" else "drop",
+        "suppression": "30%",
+        "output": str(folder / "release.csv"),
+    }
+    result = shoal.run(definition(folder, **others))
+    assert result.levels != {"age": 3, "zip": 3}
+    write_result(result, folder / "result.json")
+    verdict = judged(folder, **others)
+    assert verdict.failures == ()
+    assert f"the smallest of {result.smallest_class_persons} persons" in saw(verdict)
+    strict = judged(folder, **others | {"k": (result.smallest_class_persons or 0) + 1})
+    assert "persons" in failing(strict)

@@ -70,6 +70,8 @@ class PlainModel(Protocol):
         `values` are the sensitive values of the class with their records, `table` those of the
         whole source, suppressed records included. A missing value is left out of both, or is None
         where the definition counts it as a value. Both are empty for a model without an attribute.
+        Where persons are counted, `size` is the number of persons, and for a model of an attribute
+        all three count distinct pairs of person and value.
         """
 
 

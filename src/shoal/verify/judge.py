@@ -69,7 +69,7 @@ def verify(
         return unreadable(error)
     original = None
     if source is not None and values is not None:
-        original = Original(source, values, blank)
+        original = Original(source, values)
     persons = _persons(definition, found, levels, original)
     findings = (
         presence,

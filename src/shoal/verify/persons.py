@@ -29,12 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """What persons are counted in: the source, the distinct values of its quasi-identifiers, and
-    how many of its records are blank, without any quasi-identifier and sensitive value."""
+    """What persons are counted in: the source, and the distinct values of its quasi-identifiers."""
 
     source: Source
     values: Mapping[str, Collection[str]]
-    blank: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +97,7 @@ def count_persons(
             generalized=labels,
             complete=definition.quasi_identifiers if basic else (),
         )
-        return counted, _same_classes(found, counted, name, original.blank)
+        return counted, _same_classes(found, counted, name)
 
     return persons_in(found, sensitive, count)
 
@@ -128,43 +126,21 @@ def _levels(
     return told
 
 
-def _same_classes(found: Recount, counted: Tally, sensitive: str | None, blank: int) -> Ints:
-    """The row of each class of the release in what was counted; Unjudged where one differs.
-
-    Blank records of the source look like suppressed ones where these are marked. So the class
-    without any label may lack them in the release.
-    """
+def _same_classes(found: Recount, counted: Tally, sensitive: str | None) -> Ints:
+    """The row of each class of the release in what was counted; Unjudged where one differs."""
     rows = counted.rows_of(found)
     lacking = int((rows < 0).sum())
     if lacking:
         raise Unjudged(f"{lacking:,} of {found.classes:,} classes are not in the source")
-    sizes, records = found.sizes, counted.records[rows]
-    unlabelled = found.unlabelled
-    same = (sizes == records) | (unlabelled & (sizes == records - blank))
-    if not same.all():
-        raise Unjudged(
-            f"{int((~same).sum()):,} of {found.classes:,} classes have other numbers of records "
-            "than in the source"
-        )
+    other = int((found.sizes != counted.records[rows]).sum())
+    if other:
+        what = f"{other:,} of {found.classes:,} classes have other numbers of records"
+        raise Unjudged(f"{what} than in the source")
     if sensitive is not None and counted.values is not None:
-        original = [counted.values.of_records(row) for row in rows.tolist()]
-        gone = (records - sizes).tolist()
-        differing = _differing(found.values[sensitive], original, gone)
-        if differing:
-            raise Unjudged(
-                f"{differing:,} of {found.classes:,} classes have other values of {sensitive!r} "
-                "than in the source"
-            )
+        original = map(counted.values.of_records, rows.tolist())
+        pairs = zip(found.values[sensitive], original, strict=True)
+        other = sum(1 for released, values in pairs if dict(released) != values)
+        if other:
+            what = f"{other:,} of {found.classes:,} classes have other values of {sensitive!r}"
+            raise Unjudged(f"{what} than in the source")
     return rows
-
-
-def _differing(
-    released: Sequence[Values], original: Sequence[dict[str | None, int]], gone: Sequence[int]
-) -> int:
-    """How many classes have other values; `gone` are the blank records that a class lacks."""
-    differing = 0
-    for values, source, blank in zip(released, original, gone, strict=True):
-        if blank:
-            source[None] = source.get(None, 0) - blank
-        differing += {v: n for v, n in source.items() if n} != dict(values)
-    return differing

@@ -89,12 +89,6 @@ class Recount:
             self.sizes[_missing(self.table, range(len(self.quasi_identifiers))).any(0)].sum()
         )
 
-    @property
-    def unlabelled(self) -> Bools:
-        """Whether a class has no label at all: every quasi-identifier is missing."""
-        missing = _missing(self.table, range(len(self.quasi_identifiers)))
-        return np.asarray(missing.all(0), dtype=bool)
-
     def by_persons(self, persons: Ints, values: Mapping[str, Sequence[Values]]) -> Recount:
         """The same classes with persons for sizes, and with values counted by persons."""
         place = self.table.column_names.index(SIZE)
