@@ -26,7 +26,7 @@ NAMES = ["id", "age", "zip", "ill"]
 class Folder:
     """A source, what was demanded of its release, the release, and the result of the run."""
 
-    def __init__(self, path: Path, source: str) -> None:
+    def __init__(self, path: Path, source: str, **others: Any) -> None:
         self.path, self.source = path, path / "people.csv"
         _write(self.source, [NAMES, *ROWS])
         place: Any = str(self.source)
@@ -47,6 +47,7 @@ class Folder:
                 "zip": {"role": "quasi-identifier", "hierarchy": {"mask": [1, 2, 4]}},
                 "ill": {"role": "sensitive", "closeness": {"t": 0.6}},
             },
+            **others,
         }
         result = shoal.run(self.definition)
         write_result(result, path / "result.json")
@@ -200,3 +201,12 @@ def test_a_table_that_has_changed_since_the_run_is_not_the_one_of_the_result(
         connection.execute("INSERT INTO people VALUES ('p99', '20', '8000', 'flu')")
     connection.close()
     assert not folder.safe(folder.release, folder.result)
+
+
+@pytest.mark.parametrize("key", ["suppressed", "classes", "smallest_class"])
+def test_the_numbers_of_a_release_with_marked_records_are_held_against_it_too(
+    tmp_path: Path, key: str
+) -> None:
+    folder = Folder(tmp_path, "table", suppressed="mark")
+    assert folder.safe(folder.release, folder.result)
+    assert not folder.safe(folder.release, {**folder.result, key: folder.result[key] + 1})

@@ -71,6 +71,7 @@ def verify(
     if source is not None and values is not None:
         original = Original(source, values)
     persons = _persons(definition, found, levels, original)
+    told_apart = definition.suppressed != "mark" or (source is not None and blank == found.blank)
     findings = (
         presence,
         *_levels(definition, found, levels, values or {}),
@@ -78,7 +79,7 @@ def verify(
         *_complete(definition, found),
         *_demands(definition, found, reference, persons),
         _suppression(definition, found, records, removed, blank),
-        *_numbers(definition, found, persons, numbers or {}),
+        *_numbers(found, persons, (numbers or {}) if told_apart else {}),
     )
     return Verdict(findings, found.records, found.classes, found.smallest)
 
@@ -202,18 +203,13 @@ def _complete(definition: Definition, found: Recount) -> list[Finding]:
 
 
 def _numbers(
-    definition: Definition,
-    found: Recount,
-    persons: Persons | Unjudged | None,
-    stated: Mapping[str, int],
+    found: Recount, persons: Persons | Unjudged | None, stated: Mapping[str, int]
 ) -> list[Finding]:
     """The numbers that the result states are those of the release.
 
-    Where suppressed records are marked, a blank record of the source looks like one of them, and
-    the classes cannot be compared; there, every record must be in the release already.
+    Where suppressed records are marked, a blank record of the source looks like one of them. Unless
+    it is known that all of those are in a class, nothing is stated here: the numbers may differ.
     """
-    if definition.suppressed == "mark":
-        return []
     seen = {
         "records": found.records,
         "classes": found.classes,
