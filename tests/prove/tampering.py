@@ -1,0 +1,187 @@
+"""A good release is changed in one place, or its result is: nothing unsafe is called safe."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any, TypeAlias
+
+import shoal
+from prove.problems import Problem, problem, write
+from prove.trial import Declined, Failed, Trial, given_by
+
+Lines: TypeAlias = list[list[str]]
+"""The lines of a release in CSV, the header first."""
+
+EDITED = ("records", "removed", "suppressed", "classes", "smallest_class")
+"""The numbers of a result that the verifier can count itself."""
+
+
+def attack(trial: Trial) -> None:
+    """Release, see that it is called safe, change it, and see that it is not where it is unsafe."""
+    chance, folder = trial.chance, trial.folder
+    small = problem(chance)
+    definition = write(small, folder)
+    result = given_by(lambda: shoal.run(definition))
+    stated: dict[str, Any] = dataclasses.asdict(result)
+    release = _read(folder / "release.csv")
+    if not called_safe(folder, definition, release, stated):
+        raise Failed("the release of a run is not called safe")
+    if unsafe(small, release):
+        raise Failed(f"the release of a run is unsafe: {unsafe(small, release)}")
+    if chance.random() < 0.25:
+        _edit_the_result(chance, folder, definition, release, stated)
+        return
+    change = chance.choice(CHANGES)
+    changed = change(chance, small, [list(line) for line in release])
+    lie = fitting(stated, small, changed) if chance.random() < 0.5 else stated
+    reason = unsafe(small, changed)
+    if reason and called_safe(folder, definition, changed, lie):
+        raise Failed(f"{change.__name__}: {reason}, but called safe")
+    if reason and called_safe(folder, definition, changed, None):
+        raise Failed(f"{change.__name__}: {reason}, but called safe without a result")
+
+
+def _edit_the_result(
+    chance: Random, folder: Path, definition: Any, release: Lines, stated: dict[str, Any]
+) -> None:
+    """A result that states another number than can be counted is not believed."""
+    key = chance.choice(EDITED)
+    edited = {**stated, key: stated[key] + chance.choice([-1, 1, 7])}
+    if called_safe(folder, definition, release, edited):
+        raise Failed(f"a result with {key} {edited[key]} in place of {stated[key]} is believed")
+
+
+def called_safe(
+    folder: Path, definition: Any, release: Lines, stated: dict[str, Any] | None
+) -> bool:
+    """What the verifier says of these lines; an error of ours is no yes."""
+    with (folder / "changed.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(release)
+    path = None if stated is None else folder / "result.json"
+    if path is not None:
+        path.write_text(json.dumps(stated), encoding="utf-8")
+    try:
+        verdict = given_by(lambda: shoal.verify(folder / "changed.csv", definition, result=path))
+    except Declined:
+        return False
+    return verdict.safe
+
+
+def _read(path: Path) -> Lines:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def unsafe(small: Problem, release: Lines) -> str:
+    """Why no node could have given these lines as a safe release, or nothing."""
+    names, *lines = release
+    if names != [*small.names, "ill"]:
+        return f"columns {names}"
+    gone = len(small.rows) - len(lines)
+    if not 0 <= gone <= small.limit:
+        return f"{gone} records are missing"
+    parts: dict[tuple[str | None, ...], list[str]] = {}
+    for line in lines:
+        parts.setdefault(tuple(label or None for label in line[:-1]), []).append(line[-1])
+    for labels, values in parts.items():
+        if len(values) < small.k:
+            return f"class {labels} has {len(values)} records"
+        if len(set(values) - {""}) < small.least:
+            return f"class {labels} has {len(set(values))} values"
+    if not any(_possible(small, node, parts) for node in small.nodes):
+        return "no node gives these classes"
+    return ""
+
+
+def _possible(
+    small: Problem, node: tuple[int, ...], parts: dict[tuple[str | None, ...], list[str]]
+) -> bool:
+    """Whether all labels are of this node; with persons, whether their classes are whole there."""
+    classes = small.classes(node)
+    if not small.persons:
+        levels = [
+            {each.label(value, level) for value in (*each.steps, None)}
+            for each, level in zip(small.ladders, node, strict=True)
+        ]
+        return all(
+            label in known for labels in parts for label, known in zip(labels, levels, strict=True)
+        )
+    return all(
+        labels in classes
+        and small.safe(classes[labels])
+        and _same_values(small, classes[labels], values)
+        for labels, values in parts.items()
+    )
+
+
+def _same_values(small: Problem, records: list[int], values: list[str]) -> bool:
+    """As many records, and their own values; a column that is only kept is not judged."""
+    if small.least == 1:
+        return len(records) == len(values)
+    return Counter(small.values[i] for i in records) == Counter(values)
+
+
+def fitting(stated: dict[str, Any], small: Problem, release: Lines) -> dict[str, Any]:
+    """The result with the numbers that fit a changed release best."""
+    sizes = Counter(tuple(line[: len(small.names)]) for line in release[1:])
+    return {
+        **stated,
+        "suppressed": len(small.rows) - len(release) + 1,
+        "classes": len(sizes),
+        "smallest_class": min(sizes.values(), default=0),
+    }
+
+
+def ungeneralize(chance: Random, small: Problem, release: Lines) -> Lines:
+    """One cell gets a value of the source."""
+    j = chance.randrange(len(small.names))
+    chance.choice(release[1:])[j] = chance.choice(sorted(small.ladders[j].steps))
+    return release
+
+
+def respell(chance: Random, small: Problem, release: Lines) -> Lines:
+    """One label is spelled a little differently."""
+    line, j = chance.choice(release[1:]), chance.randrange(len(small.names))
+    line[j] = chance.choice([f"{line[j]} ", f" {line[j]}", line[j].upper(), f"{line[j]}\u200b", ""])
+    return release
+
+
+def remove(chance: Random, small: Problem, release: Lines) -> Lines:
+    """A record is taken out."""
+    del release[chance.randrange(1, len(release))]
+    return release
+
+
+def add(chance: Random, small: Problem, release: Lines) -> Lines:
+    """A record is there twice."""
+    return [*release, list(chance.choice(release[1:]))]
+
+
+def move(chance: Random, small: Problem, release: Lines) -> Lines:
+    """A record is put into the class of another one."""
+    here, there = chance.choice(release[1:]), chance.choice(release[1:])
+    here[:-1] = there[:-1]
+    return release
+
+
+def tell(chance: Random, small: Problem, release: Lines) -> Lines:
+    """A column that tells who is who."""
+    return [[*line, "person" if i == 0 else f"p{i}"] for i, line in enumerate(release)]
+
+
+def same_value(chance: Random, small: Problem, release: Lines) -> Lines:
+    """All records of a class get one sensitive value."""
+    chosen = chance.choice(release[1:])
+    labels, value = chosen[:-1], chosen[-1]
+    return [[*labels, value] if line[:-1] == labels else line for line in release]
+
+
+CHANGES: list[Callable[[Random, Problem, Lines], Lines]] = [
+    *(ungeneralize, respell, remove, add, move, tell, same_value),
+]

@@ -1,0 +1,173 @@
+"""Some seeded trials of each kind, and that a Shoal which breaks its promise is found out."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import shoal
+from prove import kills
+from prove.command import KINDS, Tally, main, prove, table
+from prove.judge import Asked, Demand, Grid, faults
+
+TRIALS = {
+    "safety": 16,
+    "optimality": 10,
+    "tampering": 6,
+    "kills": 1,
+    "overwriting": 7,
+    "broken": 15,
+}
+
+
+def tally(kind: str, postgres: str | None, trials: int) -> Tally:
+    found = prove([kind], 1, lambda it: it.trials < trials, postgres, io.StringIO())
+    return found[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shoal_withstands_trials_of_each_kind(kind: str, postgres_url: str) -> None:
+    found = tally(kind, postgres_url, TRIALS[kind])
+    assert found.failures == []
+    assert found.trials == TRIALS[kind]
+    assert found.declined.total() < found.trials, "no trial went as far as the judge"
+
+
+ASKED = Asked(k=2, quasi=("q",), kept=("serial", "w"), suppression=Fraction(1, 4))
+SOURCE = Grid(("serial", "name", "q", "w"), tuple((i, f"n{i}", 20 + i // 2, "x") for i in range(4)))
+GOOD = Grid(("serial", "q", "w"), tuple((i, 20 + i // 2, "x") for i in range(4)))
+
+
+def changed(row: int, column: int, cell: Any) -> Grid:
+    rows = [list(each) for each in GOOD.rows]
+    rows[row][column] = cell
+    return Grid(GOOD.names, tuple(map(tuple, rows)))
+
+
+def test_the_judge_has_nothing_against_a_good_release() -> None:
+    assert faults(ASKED, SOURCE, GOOD) == []
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        changed(0, 1, 21),
+        changed(0, 1, "20"),
+        changed(0, 1, 20.0),
+        changed(0, 1, None),
+        changed(0, 2, "y"),
+        changed(0, 2, None),
+        changed(0, 0, 9),
+        changed(0, 0, 1),
+        Grid(GOOD.names, GOOD.rows[:2]),
+        Grid(GOOD.names, GOOD.rows + GOOD.rows),
+        Grid((*GOOD.names, "name"), tuple((*row, "n") for row in GOOD.rows)),
+        Grid(("serial", "q"), tuple(row[:2] for row in GOOD.rows)),
+    ],
+)
+def test_the_judge_sees_what_is_unsafe_or_wrong(bad: Grid) -> None:
+    assert faults(ASKED, SOURCE, bad)
+
+
+def test_the_judge_counts_persons_and_values() -> None:
+    one_person = Grid(SOURCE.names, tuple((i, "ann", q, w) for i, _, q, w in SOURCE.rows))
+    by_persons = dataclasses.replace(ASKED, person="name")
+    assert faults(by_persons, SOURCE, GOOD) == []
+    assert faults(by_persons, one_person, GOOD)
+    diverse = dataclasses.replace(ASKED, kept=("serial",), sensitive={"w": Demand(distinct=2)})
+    assert faults(diverse, SOURCE, GOOD)
+    capped = dataclasses.replace(diverse, sensitive={"w": Demand(alpha=Fraction(1, 2))})
+    assert faults(capped, SOURCE, GOOD)
+
+
+def test_the_judge_counts_marked_records_as_suppressed() -> None:
+    marked = dataclasses.replace(ASKED, marked=True, suppression=2)
+    blank = Grid(GOOD.names, tuple((i, 20 if i < 2 else None, "x") for i in range(4)))
+    assert faults(marked, SOURCE, blank) == []
+    assert faults(dataclasses.replace(marked, suppression=1), SOURCE, blank)
+    assert faults(ASKED, SOURCE, Grid(GOOD.names, tuple(row for row in blank.rows if row[1])))
+
+
+def some_kept(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Releases all quasi-identifiers but the first as they are."""
+
+    def lie(definition: Any, **options: Any) -> Any:
+        attributes = dict(definition["attributes"])
+        quasi = [n for n, a in attributes.items() if isinstance(a, dict) and n.startswith("q")]
+        attributes.update(dict.fromkeys(quasi[1:], "keep"))
+        return run({**definition, "attributes": attributes}, **options)
+
+    return lie
+
+
+def other_loss(run: Callable[..., Any]) -> Callable[..., Any]:
+    def lie(definition: Any) -> Any:
+        result = run(definition)
+        return dataclasses.replace(result, loss=result.loss + 0.01)
+
+    return lie
+
+
+def does_nothing(run: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *arguments, **options: None
+
+
+def crashes(run: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *arguments, **options: 1 / 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "lie"),
+    [
+        ("safety", some_kept),
+        ("optimality", other_loss),
+        ("overwriting", does_nothing),
+        ("broken", crashes),
+    ],
+)
+def test_a_shoal_that_breaks_its_promise_is_found_out(
+    kind: str, lie: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shoal, "run", lie(shoal.run))
+    assert tally(kind, None, 4).failures
+
+
+def test_a_verifier_that_believes_everything_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shoal, "verify", lambda *_, **__: SimpleNamespace(safe=True))
+    assert tally("tampering", None, 5).failures
+
+
+def test_an_output_that_a_kill_cut_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(folder: Path, seconds: float) -> None:
+        for path in folder.glob("release.*"):
+            path.write_bytes(path.read_bytes()[:100])
+
+    monkeypatch.setattr(kills, "RECORDS", 500)
+    monkeypatch.setattr(kills, "_kill", cut)
+    assert tally("kills", None, 1).failures
+
+
+def test_the_command_tells_the_first_failing_seed_and_how_to_repeat_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shoal, "run", crashes(shoal.run))
+    monkeypatch.setattr("servers.postgres_programs", lambda: None)
+    assert main(["--only", "optimality", "--seed", "7", "--trials", "2"]) == 1
+    shown = capsys.readouterr().out
+    assert "optimality         2         2         0" in shown
+    assert "--only optimality --seed 7 --trials 1" in shown
+
+
+def test_the_table_has_a_line_for_each_kind() -> None:
+    good, bad = Tally("safety", 3, trials=3), Tally("kills", 5)
+    bad.failures.append((4, "first line\nthe output is gone\n"))
+    lines = table([good, bad]).splitlines()
+    assert lines[1].split()[:4] == ["safety", "3", "0", "0"]
+    assert lines[2].endswith("seed 4: the output is gone")
