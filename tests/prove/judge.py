@@ -80,12 +80,15 @@ def exact(cell: Any) -> str:
 
 
 def meaning(cell: Any) -> str:
-    """A value whatever its spelling as a number: the coarsest key, to count different values."""
-    try:
-        number = Decimal(str(cell))
-    except InvalidOperation:
-        return f"text {cell}"
-    return f"number {number.normalize() + 0}" if number.is_finite() else f"text {cell}"
+    """A number whatever its type and digits, else the text: the key to count different values.
+
+    1, 1.0 and the text '1' are one value; the texts '1.0' and '01' are others.
+    """
+    plain = cell.item() if isinstance(cell, np.generic) else cell
+    if isinstance(plain, bool) or not isinstance(plain, int | float | Decimal):
+        return str(plain)
+    number = Decimal(str(plain))
+    return f"{number.normalize() + 0:f}" if number.is_finite() else str(plain)
 
 
 def same(given: Any, stored: Any) -> bool:

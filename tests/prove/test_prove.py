@@ -5,17 +5,19 @@ from __future__ import annotations
 import dataclasses
 import io
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import shoal
 from prove import kills
 from prove.command import KINDS, Tally, main, prove, table
-from prove.judge import Asked, Demand, Grid, faults
+from prove.judge import Asked, Demand, Grid, faults, meaning
 
 TRIALS = {
     "safety": 16,
@@ -85,6 +87,12 @@ def test_the_judge_counts_persons_and_values() -> None:
     assert faults(diverse, SOURCE, GOOD)
     capped = dataclasses.replace(diverse, sensitive={"w": Demand(alpha=Fraction(1, 2))})
     assert faults(capped, SOURCE, GOOD)
+
+
+def test_the_judge_takes_equal_numbers_for_one_value_and_texts_as_they_are() -> None:
+    assert len({meaning(cell) for cell in (1, 1.0, Decimal("1.00"), np.float32(1), "1")}) == 1
+    assert len({meaning(cell) for cell in (0.0, -0.0, 0)}) == 1
+    assert len({meaning(cell) for cell in ("1", "01", "1.0", "1e0", "a", "A", True)}) == 7
 
 
 def test_the_judge_counts_marked_records_as_suppressed() -> None:
