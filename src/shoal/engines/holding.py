@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _NANOSECONDS = r"\.\d{7}"
 _INFINITE = ("inf", "-inf")
+_NEGATIVE_ZERO = ("-0.0",)
 
 
 def check_nanoseconds(source: Source, released: Collection[str], place: str) -> None:
@@ -35,19 +36,39 @@ def check_nanoseconds(source: Source, released: Collection[str], place: str) -> 
 
 
 def check_finite(source: Source, released: Collection[str], place: str, code: str) -> None:
-    """Refuse infinite numbers, for a place that holds none.
+    """Refuse infinite numbers, for a place that holds none."""
+    name = _number_with(_INFINITE, source, released)
+    if name is not None:
+        raise BadOutput(
+            f"column {name!r} has infinite numbers, which {place} cannot hold",
+            code=code,
+            hint="drop the column, or write a CSV or Parquet file",
+        )
+
+
+def check_negative_zeros(source: Source, released: Collection[str], place: str) -> None:
+    """Refuse -0.0, for a place that makes 0.0 of it, which is another value."""
+    name = _number_with(_NEGATIVE_ZERO, source, released)
+    if name is not None:
+        raise BadOutput(
+            f"column {name!r} has negative zeros, which {place} cannot hold",
+            code="unstorable-value",
+            hint="write 0.0 in place of -0.0 in the source, make the column text there, or write to"
+            " another kind of output",
+        )
+
+
+def _number_with(texts: Sequence[str], source: Source, released: Collection[str]) -> str | None:
+    """The first released column of floating numbers that has one of these texts.
 
     Where a column has some, fewer records have a value besides them than have one at all.
     """
     for column in source.columns():
         if column.name in released and column.arrow is not None and is_floating(column.arrow):
-            every, finite = (
-                source.count_by((), texts, complete=(column.name,)).column(0)[0].as_py()
-                for texts in ((), _INFINITE)
+            every, others = (
+                source.count_by((), missing, complete=(column.name,)).column(0)[0].as_py()
+                for missing in ((), texts)
             )
-            if finite < every:
-                raise BadOutput(
-                    f"column {column.name!r} has infinite numbers, which {place} cannot hold",
-                    code=code,
-                    hint="drop the column, or write a CSV or Parquet file",
-                )
+            if others < every:
+                return column.name
+    return None

@@ -10,7 +10,7 @@ from shoal.engines.database.source import DatabaseSource
 from shoal.engines.database.staged import shown
 from shoal.engines.database.storable import unstorable
 from shoal.engines.database.writing import MYSQL
-from shoal.engines.holding import check_finite, check_nanoseconds
+from shoal.engines.holding import check_finite, check_nanoseconds, check_negative_zeros
 
 if TYPE_CHECKING:
     from shoal.engines.base import DatabaseTarget, Source
@@ -32,3 +32,5 @@ def check_columns(target: DatabaseTarget, source: Source, released: Collection[s
     check_nanoseconds(source, released, shown(target))
     if system in MYSQL:
         check_finite(source, released, shown(target), "unstorable-value")
+    if system == "sqlite":
+        check_negative_zeros(source, released, shown(target))
