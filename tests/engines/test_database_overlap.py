@@ -31,23 +31,26 @@ QUERIES = (
 
 
 @pytest.fixture(params=["postgres", "mariadb", "sqlite"])
-def url(request: pytest.FixtureRequest) -> str:
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
     """A database with two tables, a view over one of them and a view over that view."""
     url = str(request.getfixturevalue(f"{request.param}_url"))
     furnish(url)
-    return url
+    yield url
+    clear(url)
 
 
 @pytest.fixture
-def postgres(postgres_url: str) -> str:
+def postgres(postgres_url: str) -> Iterator[str]:
     furnish(postgres_url)
-    return postgres_url
+    yield postgres_url
+    clear(postgres_url)
 
 
 @pytest.fixture
-def mariadb(mariadb_url: str) -> str:
+def mariadb(mariadb_url: str) -> Iterator[str]:
     furnish(mariadb_url)
-    return mariadb_url
+    yield mariadb_url
+    clear(mariadb_url)
 
 
 @pytest.fixture
@@ -57,12 +60,17 @@ def sqlite(tmp_path: Path) -> str:
     return url
 
 
-def furnish(url: str) -> None:
+def clear(url: str) -> None:
+    """Leave nothing to the tests after, which use the same server."""
     cascade = " CASCADE" if url.startswith("postgres") else ""
     for view in ("seen_again", "seen"):
         run_sql(url, f"DROP VIEW IF EXISTS {view}{cascade}")
-    if cascade:
-        run_sql(url, "DROP TABLE IF EXISTS patients, wards CASCADE")
+    for table in ("patients", "wards"):
+        run_sql(url, f"DROP TABLE IF EXISTS {table}{cascade}")
+
+
+def furnish(url: str) -> None:
+    clear(url)
     load(url, "patients", PATIENTS)
     load(url, "wards", PATIENTS)
     run_sql(url, "CREATE VIEW seen AS SELECT * FROM patients")
@@ -282,8 +290,8 @@ def test_parts_and_parents_are_the_same_records(postgres: str) -> None:
 
 
 def test_a_materialized_view_of_the_output_is_refused(postgres: str) -> None:
-    run_sql(postgres, "CREATE MATERIALIZED VIEW kept AS SELECT * FROM seen")
-    source = {"url": postgres, "table": "kept"}
+    run_sql(postgres, "CREATE MATERIALIZED VIEW seen_before AS SELECT * FROM seen")
+    source = {"url": postgres, "table": "seen_before"}
     assert refusal(postgres, source, replaced(postgres, "patients")) == "output-is-source"
 
 
