@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import polars
 import psycopg
@@ -204,6 +205,15 @@ POSTGRES: dict[str, list[str]] = {
 }
 
 
+SINGLE = 700
+"""The number that PostgreSQL has for its type real."""
+
+
+def _number(single: bool, cell: Any) -> Any:
+    """The number that a real stands for: psycopg gives the double of its shortest digits."""
+    return float(np.float32(cell)) if single and cell is not None else cell
+
+
 def postgres_table(url: str) -> Place:
     name = f"prove {secrets.token_hex(6)}"
     mark = f'"{name}"'
@@ -222,7 +232,9 @@ def postgres_table(url: str) -> Place:
         with psycopg.connect(url) as connection:
             found = connection.execute(f"SELECT * FROM {mark}".encode())
             names = tuple(column.name for column in found.description or ())
-            return Grid(names, tuple(tuple(row) for row in found))
+            singles = [column.type_code == SINGLE for column in found.description or ()]
+            rows = (zip(singles, row, strict=True) for row in found)
+            return Grid(names, tuple(tuple(_number(*cell) for cell in row) for row in rows))
 
     return Place({"url": url, "table": name}, write, read)
 
