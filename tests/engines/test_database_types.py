@@ -502,3 +502,14 @@ def test_a_text_of_sqlite_that_is_not_utf_8_is_named_as_such(tmp_path: Path) -> 
     assert caught.value.code == "bad-encoding"
     query = {"url": url, "query": "SELECT CAST(q AS BLOB) AS q FROM t"}
     assert shoal.run({**asked, "source": query, "output": str(tmp_path / "out.csv")}).classes == 1
+
+
+def test_a_broken_name_in_the_schema_of_sqlite_is_an_error_of_ours(tmp_path: Path) -> None:
+    """The driver cannot even read its message about it."""
+    path = tmp_path / "it.db"
+    run_sql(f"sqlite:///{path}", "CREATE TABLE t (q TEXT)", "INSERT INTO t VALUES ('a'), ('a')")
+    path.write_bytes(path.read_bytes().replace(b"(q TEXT)", b"\xffq TEXT)"))
+    attributes = {"q": {"role": "quasi-identifier", "hierarchy": "suppress"}}
+    source = {"url": f"sqlite:///{path}", "table": "t"}
+    with pytest.raises(UserError):
+        shoal.run({"source": source, "output": "out.csv", "k": 2, "attributes": attributes})

@@ -261,7 +261,7 @@ def _is_about_url(error: BaseException) -> bool:
 def _code(error: BaseException) -> str:
     if STOP in str(error):
         return "source-changed"
-    if "Could not decode to UTF-8" in str(error):
+    if isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in str(error):
         return "bad-encoding"
     if getattr(error, "sqlite_errorname", None):
         return _sqlite_code(error)

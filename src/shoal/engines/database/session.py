@@ -243,9 +243,11 @@ def _text(value: Value | None, kind: str, scale: int) -> str | None:
 def _errors(url: sa.URL, *, connecting: bool) -> tuple[type[Exception], ...]:
     """What SQLAlchemy raises, and the driver itself where it is used alone.
 
-    A driver that cannot use a part of the URL raises others when it connects.
+    A driver that cannot use a part of the URL raises others when it connects, and sqlite3 one of
+    Python where a name in a broken file is not UTF-8.
     """
-    return (sa.exc.SQLAlchemyError, *_driver_errors(url), *(UNUSABLE if connecting else ()))
+    others = UNUSABLE if connecting else (UnicodeDecodeError,)
+    return (sa.exc.SQLAlchemyError, *_driver_errors(url), *others)
 
 
 def _driver_errors(url: sa.URL) -> tuple[type[Exception], ...]:
