@@ -56,3 +56,21 @@ def test_a_run_sweeps_what_a_killed_one_left_and_spares_the_living(tmp_path: Pat
     living.write_text("of the process that runs this test")
     assert shoal("run", "patients.yaml", folder=tmp_path).returncode == 0
     assert leftovers(tmp_path) == [living.name]
+
+
+def test_a_run_into_a_database_sweeps_what_a_killed_one_spilled(tmp_path: Path) -> None:
+    from shoal.engines.leftovers import FOLDER, owned
+
+    write_demo(tmp_path, 100)
+    definition = tmp_path / "patients.yaml"
+    table = "output: {url: 'sqlite:///release.db', table: release}\n"
+    lines = definition.read_text().splitlines(keepends=True)
+    definition.write_text("".join(table if each.startswith("output:") else each for each in lines))
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    left = tmp_path / "tmp" / f"{FOLDER}{dead.pid}-{owned('').split('-')[1]}-x"
+    left.mkdir(parents=True)
+    (left / "tidy-0.csv").write_text("records")
+    done = shoal("run", "patients.yaml", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert leftovers(tmp_path) == []

@@ -188,12 +188,12 @@ def _private_folder(spill_folder: Path | None) -> Path | None:
 
     None where none is named and the system has no folder for temporary files.
     """
-    if spill_folder is None and temporary_folder() is None:
+    place = spill_folder or temporary_folder()
+    if place is None:
         return None
     try:
-        if spill_folder is not None:
-            sweep_folders(spill_folder)
-        return Path(tempfile.mkdtemp(prefix=owned(FOLDER), dir=spill_folder))
+        sweep_folders(place)
+        return Path(tempfile.mkdtemp(prefix=owned(FOLDER), dir=place))
     except OSError as error:
         raise _no_folder(str(spill_folder or "of the system"), str(error.strerror)) from None
 
