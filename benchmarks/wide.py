@@ -24,7 +24,7 @@ import pyarrow as pa
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.read import from_mapping
 from shoal.encode.table import encode
-from shoal.engines.frame import open_frame
+from shoal.engines.frames.source import open_frame
 from shoal.events import Proved
 from shoal.search.incumbent import Limits
 from shoal.search.run import problem_of

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import servers
 from shoal.definition.read import from_mapping
 from shoal.engines.base import Source, Staged
-from shoal.engines.duck import Session
-from shoal.engines.frame import open_frame
+from shoal.engines.duckdb.session import Session
+from shoal.engines.duckdb.staged import StagedTable
+from shoal.engines.frames.source import open_frame
 from shoal.engines.opening import open_source
-from shoal.engines.staged import StagedTable
 from shoal.pipeline import ignore, release, run
 from shoal.values import Result
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.read import from_mapping
 from shoal.encode.table import encode
-from shoal.engines.frame import open_frame
+from shoal.engines.frames.source import open_frame
 from shoal.search.run import problem_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from shoal.definition.read import from_mapping
-from shoal.engines.frame import is_spark, open_frame
+from shoal.engines.frames.source import is_spark, open_frame
 from shoal.engines.spark import open_frame as open_spark_frame
 from shoal.errors import BadDefinition, Mistake, quoted
 from shoal.events import Working

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from shoal.cautions.look import look_at_table
 from shoal.engines.base import FileOptions
-from shoal.engines.files import open_files
-from shoal.engines.frame import open_frame
+from shoal.engines.duckdb.files import open_files
+from shoal.engines.frames.source import open_frame
 from shoal.pipeline import load
 from shoal.verify.ancestors import read_trees
 from shoal.verify.file import verify_file

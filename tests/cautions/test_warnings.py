@@ -19,7 +19,7 @@ import shoal
 from shoal.cautions import kept as kept_columns
 from shoal.cautions import look as looking
 from shoal.cli.app import app
-from shoal.engines.frame import open_frame
+from shoal.engines.frames.source import open_frame
 from shoal.values import Result
 
 Columns = dict[str, list[str]]

@@ -26,7 +26,7 @@ from shoal.collapse.read import budget, collapse
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.model import Definition
 from shoal.definition.read import from_mapping
-from shoal.engines.frame import open_frame
+from shoal.engines.frames.source import open_frame
 from shoal.events import Proved
 from shoal.pipeline import ignore, release
 from shoal.proof.file import check_file

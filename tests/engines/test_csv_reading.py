@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal.engines.base import COUNT, FileOptions
-from shoal.engines.files import open_files
+from shoal.engines.duckdb.files import open_files
 from shoal.errors import BadData
 
 Rows = Counter[tuple[str | None, ...]]

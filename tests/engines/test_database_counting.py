@@ -17,7 +17,7 @@ import shoal
 from servers import load, run_sql
 from shoal.engines.base import DatabaseOptions, Generalization, Recoding
 from shoal.engines.database import open_table
-from shoal.engines.frame import open_frame
+from shoal.engines.frames.source import open_frame
 
 SYSTEMS = ("postgres", "mariadb", "sqlite")
 VALUES = ("a", "A", "b", "b ", "it's", "ä\u0308 %s", "ä", "\\N\t\n,", ":x")

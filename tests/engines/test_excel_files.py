@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal.engines.base import FileOptions, FileTarget
+from shoal.engines.duckdb.files import open_files
 from shoal.engines.excel_rows import MOST_ROWS, ExcelReader, ExcelWriter
-from shoal.engines.files import open_files
 from shoal.engines.opening import check_records, check_target
 from shoal.errors import BadData, BadOutput, MissingExtra
 

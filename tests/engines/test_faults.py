@@ -19,7 +19,7 @@ from commands import leftovers, shoal, start
 from servers import load
 from shoal.engines.base import DatabaseOptions, FileOptions
 from shoal.engines.database import leftover_tables, open_table
-from shoal.engines.files import open_files
+from shoal.engines.duckdb.files import open_files
 
 DEFINITION = """
 source: in.parquet

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engines.formulas import escaped, is_formula, unescaped
+from shoal.engines.duckdb.formulas import escaped, is_formula, unescaped
 
 RUN = (
     "=cmd|' /C calc'!A0",

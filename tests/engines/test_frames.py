@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from shoal.engines.base import Generalization, Recoding
-from shoal.engines.frame import open_frame
-from shoal.engines.staged import StagedTable
+from shoal.engines.duckdb.staged import StagedTable
+from shoal.engines.frames.source import open_frame
 from shoal.errors import BadData
 
 DATA: dict[str, list[Any]] = {"age": [34, 51, 34], "sex": ["f", None, "f"]}

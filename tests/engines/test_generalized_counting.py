@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.engines.base import Generalization
-from shoal.engines.frame import open_frame
+from shoal.engines.frames.source import open_frame
 
 Cell = str | None
 cell = st.sampled_from([None, "", "NA", "a", "A", "b", "b ", "it's"])

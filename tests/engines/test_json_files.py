@@ -12,7 +12,7 @@ import pytest
 import shoal
 from adapters import Rows, rows_of
 from shoal.engines.base import FileOptions
-from shoal.engines.files import open_files
+from shoal.engines.duckdb.files import open_files
 from shoal.errors import BadData
 
 ODD_KEYS = [

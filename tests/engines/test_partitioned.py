@@ -21,9 +21,9 @@ import shoal
 from adapters import rows_of
 from shoal.engines import swap
 from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding, Resources
-from shoal.engines.files import open_files
-from shoal.engines.frame import open_frame
-from shoal.engines.partitions import fixed_folder, partitions_of
+from shoal.engines.duckdb.files import open_files
+from shoal.engines.duckdb.partitions import fixed_folder, partitions_of
+from shoal.engines.frames.source import open_frame
 from shoal.errors import BadData, BadDefinition, BadOutput
 
 UNCHANGED = Generalization((), ())
@@ -184,7 +184,7 @@ def test_a_folder_that_stepped_aside_is_put_back_unless_a_new_one_is_there(tmp_p
 
 
 def test_a_folder_of_anything_else_is_never_replaced(tmp_path: Path) -> None:
-    from shoal.engines.staged import check_file
+    from shoal.engines.duckdb.staged import check_file
 
     (tmp_path / "home" / "deep").mkdir(parents=True)
     (tmp_path / "home" / "deep" / "thesis.doc").touch()

@@ -23,7 +23,7 @@ from shoal.engines.base import (
     Generalization,
     Recoding,
 )
-from shoal.engines.files import open_files
+from shoal.engines.duckdb.files import open_files
 from shoal.engines.opening import check_target, open_source
 from shoal.errors import BadData, BadOutput
 
@@ -183,7 +183,7 @@ def put(folder: Path, kind: str) -> FileOptions | DatabaseOptions:
             database.executemany("INSERT INTO people VALUES (?, ?, ?)", ROWS)
             database.commit()
         return DatabaseOptions(f"sqlite:///{folder / 'in.db'}", "people")
-    from shoal.engines.frame import open_frame
+    from shoal.engines.frames.source import open_frame
 
     with closing(open_frame(table)) as source:
         source.recode_into(PEOPLE, FileTarget(folder / f"in.{kind}")).publish()

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding, Resources, Source
-from shoal.engines.files import open_files
-from shoal.engines.frame import open_frame
-from shoal.engines.staged import StagedFile, StagedTable
+from shoal.engines.duckdb.files import open_files
+from shoal.engines.duckdb.staged import StagedFile, StagedTable
+from shoal.engines.frames.source import open_frame
 from shoal.errors import BadData, BadOutput
 
 Row = tuple[Any, ...]

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from commands import leftovers, shoal
-from shoal.engines import duck
 from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding, Resources
-from shoal.engines.duck import Session, explained
-from shoal.engines.files import open_files
+from shoal.engines.duckdb import session as duck
+from shoal.engines.duckdb.files import open_files
+from shoal.engines.duckdb.session import Session, explained
 from shoal.engines.machine import half_of_memory, of_control_groups
 from shoal.errors import BadOutput
 

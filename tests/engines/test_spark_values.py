@@ -20,10 +20,10 @@ from shoal.engines.base import (
     Source,
     SparkOptions,
 )
+from shoal.engines.duckdb.staged import StagedTable
 from shoal.engines.opening import open_source
 from shoal.engines.spark import open_frame
 from shoal.engines.spark.frame import StagedFrame
-from shoal.engines.staged import StagedTable
 from shoal.errors import BadData
 
 UTC = datetime.UTC

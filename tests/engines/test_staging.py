@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 
 from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding
-from shoal.engines.duck import Session
-from shoal.engines.files import open_files
-from shoal.engines.frame import open_frame
-from shoal.engines.staged import StagedFile, check_file
+from shoal.engines.duckdb.files import open_files
+from shoal.engines.duckdb.session import Session
+from shoal.engines.duckdb.staged import StagedFile, check_file
+from shoal.engines.frames.source import open_frame
 from shoal.errors import BadOutput
 
 

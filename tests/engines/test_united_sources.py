@@ -26,7 +26,7 @@ from shoal.engines.base import (
     Recoding,
     UnitedOptions,
 )
-from shoal.engines.files import open_files
+from shoal.engines.duckdb.files import open_files
 from shoal.engines.opening import open_source
 from shoal.errors import BadData
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal.engines.base import FileOptions, FileTarget
-from shoal.engines.files import open_files
+from shoal.engines.duckdb.files import open_files
 from shoal.engines.xml_names import from_xml_name, to_xml_name
 from shoal.engines.xml_rows import LARGEST_RECORD, XmlReader, XmlWriter
 from shoal.errors import BadData, BadOutput

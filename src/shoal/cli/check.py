@@ -133,7 +133,7 @@ def check(
     from shoal.cautions.look import look_at_table
     from shoal.cli.progress import telling
     from shoal.engines.base import FileOptions, Resources
-    from shoal.engines.files import open_files
+    from shoal.engines.duckdb.files import open_files
     from shoal.verify.ancestors import read_trees
     from shoal.verify.measure import measure
     from shoal.verify.pairs import PAIR_LIMIT

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shoal.engines.base import FileOptions
-    from shoal.engines.table import TableSource
+    from shoal.engines.duckdb.source import TableSource
 
 EXAMPLES = """
 \b
@@ -80,7 +80,7 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
     from shoal.definition.draft_persons import repeated_persons, with_likeness
     from shoal.encode.propose import propose
     from shoal.engines.base import Resources
-    from shoal.engines.files import open_files
+    from shoal.engines.duckdb.files import open_files
     from shoal.verify.judges import JUDGES
 
     with (

@@ -39,7 +39,7 @@ def open_source(
     `spark` is a session to use, in place of one that is made.
     """
     if isinstance(options, FileOptions):
-        from shoal.engines.files import open_files
+        from shoal.engines.duckdb.files import open_files
 
         return open_files(options, expect, resources=resources)
     if isinstance(options, DatabaseOptions):
@@ -66,7 +66,7 @@ def records_by_source(source: Source, records: int) -> dict[str, int]:
 
 def check_columns(source: Source, target: Target | None, released: Collection[str]) -> None:
     """Refuse, before the search, columns whose values could not be released as they are."""
-    from shoal.engines.relation import not_releasable
+    from shoal.engines.duckdb.relation import not_releasable
 
     for column in source.columns():
         if column.fault and column.name in released:
@@ -76,11 +76,11 @@ def check_columns(source: Source, target: Target | None, released: Collection[st
 
         check_for_database(target, source, released)
     elif isinstance(target, SparkTarget):
-        from shoal.engines.holding import check_nanoseconds
+        from shoal.engines.limits import check_nanoseconds
 
         check_nanoseconds(source, released, target.name)
     elif target is not None:
-        from shoal.engines.writing import check_columns as check_for_file
+        from shoal.engines.duckdb.writing import check_columns as check_for_file
 
         check_for_file(target, source, released)
 
@@ -88,7 +88,7 @@ def check_columns(source: Source, target: Target | None, released: Collection[st
 def check_records(target: Target, records: int) -> None:
     """Refuse a release of at least so many records that its place could not hold."""
     if isinstance(target, FileTarget):
-        from shoal.engines.writing import check_records
+        from shoal.engines.duckdb.writing import check_records
 
         check_records(target, records)
 
@@ -96,7 +96,7 @@ def check_records(target: Target, records: int) -> None:
 def check_target(target: Target, *, spark: Any = None) -> None:
     """Refuse, before any long work, a target that could not be written in the end."""
     if isinstance(target, FileTarget):
-        from shoal.engines.staged import check_file
+        from shoal.engines.duckdb.staged import check_file
 
         check_file(target)
     elif isinstance(target, DatabaseTarget):
@@ -156,7 +156,7 @@ def stage(
 ) -> Staged:
     """Write a stream of records, in its order, where nobody sees it yet."""
     if isinstance(target, FileTarget):
-        from shoal.engines.stream import stage_file
+        from shoal.engines.duckdb.stream import stage_file
 
         return stage_file(target, rows, resources)
     if isinstance(target, DatabaseTarget):

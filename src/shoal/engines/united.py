@@ -16,13 +16,13 @@ import duckdb
 import pyarrow as pa
 
 from shoal.engines.base import Column, Generalization, Member, Recoding, Resources, UnitedOptions
-from shoal.engines.duck import Session, explained
+from shoal.engines.duckdb.recoding import in_order
+from shoal.engines.duckdb.relation import check_names
+from shoal.engines.duckdb.session import Session, explained
+from shoal.engines.duckdb.source import count_name
+from shoal.engines.duckdb.staged import StagedTable
 from shoal.engines.machine import half_of_memory
 from shoal.engines.opening import open_source, stage
-from shoal.engines.recoding import in_order
-from shoal.engines.relation import check_names
-from shoal.engines.staged import StagedTable
-from shoal.engines.table import count_name
 from shoal.errors import BadData, did_you_mean, quoted
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from shoal.engines.base import FileTarget
-from shoal.engines.staged import StagedFile, check_file
+from shoal.engines.duckdb.staged import StagedFile, check_file
 from shoal.errors import BadOutput
 from shoal.proof.format import box_line, header_line
 

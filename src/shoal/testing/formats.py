@@ -12,8 +12,8 @@ from shoal.errors import BadOutput, UserError
 from shoal.testing.claims import claim
 
 if TYPE_CHECKING:
-    from shoal.engines.readers import Reader
-    from shoal.engines.writers import Writer
+    from shoal.engines.formats.readers import Reader
+    from shoal.engines.formats.writers import Writer
 
 Rows: TypeAlias = Sequence[Mapping[str, str | None]]
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
 
+from shoal.engines.class_order import places
 from shoal.engines.database.counting import values_of
 from shoal.engines.database.labels import Codes, Labels, Scratch
 from shoal.engines.database.writing import text_type
-from shoal.engines.places import places
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Recoding

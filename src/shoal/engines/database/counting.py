@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from shoal.engines.database.labels import Codes, Labels, Scratch
 from shoal.engines.database.reading import read
 from shoal.engines.database.texts import groups_natively, raw_of_label
-from shoal.engines.table import count_name
+from shoal.engines.duckdb.source import count_name
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization

@@ -10,7 +10,7 @@ from shoal.engines.database.source import DatabaseSource
 from shoal.engines.database.staged import shown
 from shoal.engines.database.storable import unstorable
 from shoal.engines.database.writing import MYSQL
-from shoal.engines.holding import check_finite, check_nanoseconds, check_negative_zeros
+from shoal.engines.limits import check_finite, check_nanoseconds, check_negative_zeros
 
 if TYPE_CHECKING:
     from shoal.engines.base import DatabaseTarget, Source

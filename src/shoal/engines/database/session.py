@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
-from shoal.engines.attending import attend
 from shoal.engines.database import locks
 from shoal.engines.database.address import address, connect_arguments, file_of
 from shoal.engines.database.failures import STOP, UNUSABLE, explained
 from shoal.engines.database.fields import Field
 from shoal.engines.database.storage import Value, text_of, value_of
+from shoal.engines.interruptible import attend
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.elements import ClauseElement

@@ -20,8 +20,8 @@ from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import Relation, query_relation, table_relation
 from shoal.engines.database.session import Session
 from shoal.engines.database.streaming import arrow_types, columns_with_nul, respelled
+from shoal.engines.duckdb.staged import StagedTable
 from shoal.engines.opening import stage
-from shoal.engines.staged import StagedTable
 from shoal.errors import BadData
 
 if TYPE_CHECKING:

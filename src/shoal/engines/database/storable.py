@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
 from shoal.engines.database.writing import MYSQL, text_type
-from shoal.engines.duck import Session as Duck
+from shoal.engines.duckdb.session import Session as Duck
 from shoal.errors import BadOutput
 
 LONGEST_DECIMALS: Mapping[str, tuple[int, int]] = MappingProxyType(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.engines.duck import CHANGED
+from shoal.engines.duckdb.session import CHANGED
 from shoal.errors import BadData, BadOutput, UserError
 
 UNREADABLE = (

@@ -11,7 +11,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import IntegerType, StringType
 
-from shoal.engines.places import places
+from shoal.engines.class_order import places
 from shoal.engines.spark.labels import labelled, sent
 from shoal.engines.spark.values import is_text, keys_of, local_frame
 from shoal.errors import BadData

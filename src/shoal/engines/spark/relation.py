@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812
 
 from shoal.engines.base import Column
-from shoal.engines.relation import check_names
+from shoal.engines.duckdb.relation import check_names
 from shoal.engines.spark import values
 from shoal.errors import BadData, did_you_mean, quoted
 

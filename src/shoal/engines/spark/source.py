@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from shoal.engines.base import Column, Generalization, Recoding, Resources, SparkTarget
+from shoal.engines.duckdb.source import count_name
+from shoal.engines.duckdb.staged import StagedTable
 from shoal.engines.opening import stage
 from shoal.engines.spark.counting import records, spelled
 from shoal.engines.spark.reading import read
 from shoal.engines.spark.recoding import recoded
 from shoal.engines.spark.session import Session, open_session
 from shoal.engines.spark.streaming import batches
-from shoal.engines.staged import StagedTable
-from shoal.engines.table import count_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -14,8 +14,8 @@ import pyarrow as pa
 from pyspark.sql import Column, types
 from pyspark.sql import functions as F  # noqa: N812
 
-from shoal.engines.duck import Session
-from shoal.engines.relation import Relation
+from shoal.engines.duckdb.relation import Relation
+from shoal.engines.duckdb.session import Session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
-from shoal.engines.duck import Session
+from shoal.engines.duckdb.session import Session
 from shoal.engines.spark.values import local_frame
 from shoal.errors import BadOutput
 

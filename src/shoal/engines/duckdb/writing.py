@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from shoal import plugins
-from shoal.engines.duck import INFINITE, Session, identifier, literal
-from shoal.engines.formulas import ESCAPE, escaped
-from shoal.engines.holding import check_finite
-from shoal.engines.writers import check_room, check_writer, fill, format_by_ending, writable
+from shoal.engines.duckdb.formulas import ESCAPE, escaped
+from shoal.engines.duckdb.session import INFINITE, Session, identifier, literal
+from shoal.engines.formats.writers import check_room, check_writer, fill, format_by_ending, writable
+from shoal.engines.limits import check_finite
 from shoal.errors import BadOutput, quoted
 
 if TYPE_CHECKING:

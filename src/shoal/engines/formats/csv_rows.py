@@ -13,7 +13,7 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from shoal.engines.csv_dialect import Dialect, not_decoded, open_bytes, reader
+from shoal.engines.formats.csv_dialect import Dialect, not_decoded, open_bytes, reader
 from shoal.errors import BadData
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
 
-from shoal.engines.attending import attend
 from shoal.engines.base import Resources
+from shoal.engines.interruptible import attend
 from shoal.engines.leftovers import FOLDER, owned, sweep_folders, temporary_folder
 from shoal.engines.machine import half_of_memory
 from shoal.errors import BadData, BadOutput, UserError

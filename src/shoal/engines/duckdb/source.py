@@ -13,17 +13,17 @@ import duckdb
 import pyarrow as pa
 
 from shoal.engines.base import COUNT, Column, FileTarget, Recoding
-from shoal.engines.counting import counting
-from shoal.engines.duck import Session, explained
+from shoal.engines.duckdb.counting import counting
+from shoal.engines.duckdb.recoding import recoded
+from shoal.engines.duckdb.session import Session, explained
+from shoal.engines.duckdb.staged import StagedTable
+from shoal.engines.duckdb.staged_folder import write_staged
 from shoal.engines.opening import stage
-from shoal.engines.recoding import recoded
-from shoal.engines.staged import StagedTable
-from shoal.engines.staged_folder import write_staged
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Staged, Target
-    from shoal.engines.relation import Relation
+    from shoal.engines.duckdb.relation import Relation
     from shoal.errors import UserError
 
 COLUMNS_AT_ONCE = 4096

@@ -8,7 +8,7 @@ read: so no two texts become one, and what is read is what was released.
 
 from __future__ import annotations
 
-from shoal.engines.duck import literal
+from shoal.engines.duckdb.session import literal
 
 ESCAPE = "escape"
 """What an output says so that formulas are made harmless."""

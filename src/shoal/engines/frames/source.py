@@ -1,7 +1,7 @@
 """Frames as sources: pandas, polars, Arrow, and whatever else speaks the Arrow stream interface.
 
-A frame becomes an Arrow table (frame_pandas.py, frame_polars.py), the table one that DuckDB can
-hold (carrying.py). A release goes the same way back before it is verified.
+A frame becomes an Arrow table (pandas.py, polars.py), the table one that DuckDB can
+hold (arrow_types.py). A release goes the same way back before it is verified.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shoal.engines.base import Resources
-from shoal.engines.carrying import carried, given_back
-from shoal.engines.duck import Session
-from shoal.engines.relation import Relation, check_names
-from shoal.engines.staged import StagedTable
-from shoal.engines.table import TableSource
+from shoal.engines.duckdb.relation import Relation, check_names
+from shoal.engines.duckdb.session import Session
+from shoal.engines.duckdb.source import TableSource
+from shoal.engines.duckdb.staged import StagedTable
+from shoal.engines.frames.arrow_types import carried, given_back
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
@@ -71,11 +71,11 @@ class Given:
         table = pa.table(columns, names=table.column_names)
         kind = _kind(self.frame)
         if kind == "pandas":
-            from shoal.engines.frame_pandas import to_pandas
+            from shoal.engines.frames.pandas import to_pandas
 
             return to_pandas(table, self.frame, unchanged)
         if kind == "polars":
-            from shoal.engines.frame_polars import to_polars
+            from shoal.engines.frames.polars import to_polars
 
             return to_polars(table, self.frame, unchanged)
         return table
@@ -113,12 +113,12 @@ def as_arrow(frame: Any) -> tuple[pa.Table, dict[str, str]]:
     With it come the columns that Arrow cannot hold, and why: they are left empty.
     """
     if _kind(frame) == "pandas" and hasattr(frame, "columns"):
-        from shoal.engines.frame_pandas import from_pandas
+        from shoal.engines.frames.pandas import from_pandas
 
         check_names([str(name) for name in frame.columns], "the frame")
         return from_pandas(frame)
     if _kind(frame) == "polars" and hasattr(frame, "lazy"):
-        from shoal.engines.frame_polars import from_polars
+        from shoal.engines.frames.polars import from_polars
 
         return from_polars(frame)
     if isinstance(frame, pa.Table):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shoal.engines.attending import attend
+from shoal.engines.interruptible import attend
 
 
 def test_the_answer_and_the_error_of_the_work_are_its_own() -> None:

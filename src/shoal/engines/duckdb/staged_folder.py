@@ -10,15 +10,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from shoal.engines.base import FileOptions, FileTarget, Resources
+from shoal.engines.duckdb.partitions import write_folder
+from shoal.engines.duckdb.staged import StagedFile, flush_folder, not_published, not_written, umask
+from shoal.engines.duckdb.writing import check_names_for
 from shoal.engines.leftovers import HIDDEN, owned
-from shoal.engines.partitions import write_folder
-from shoal.engines.staged import StagedFile, flush_folder, not_published, not_written, umask
 from shoal.engines.swap import put_in_place
-from shoal.engines.writing import check_names_for
 
 if TYPE_CHECKING:
-    from shoal.engines.duck import Session
-    from shoal.engines.table import TableSource
+    from shoal.engines.duckdb.session import Session
+    from shoal.engines.duckdb.source import TableSource
 
 
 def write_staged(
@@ -70,7 +70,7 @@ class StagedFolder:
 
     def source(self) -> TableSource:
         """The staged files, read with no memory of how they were written."""
-        from shoal.engines.files import open_files
+        from shoal.engines.duckdb.files import open_files
 
         options = FileOptions(path=str(self.path), format="parquet")
         name = str(self._target.path)

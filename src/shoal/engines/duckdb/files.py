@@ -19,18 +19,19 @@ import duckdb
 import pyarrow as pa
 
 from shoal import plugins
-from shoal.engines import csv_rows, json_shape, parquet_shape
 from shoal.engines.base import Resources, without_password
-from shoal.engines.csv_dialect import Dialect, sniff
-from shoal.engines.duck import Session, disk_full, explained, literal
-from shoal.engines.formulas import ESCAPE, unescaped
-from shoal.engines.merging import merging
-from shoal.engines.partitions import fixed_folder, parquet_below, partitions_of
-from shoal.engines.readers import format_by_ending, readable, spool
-from shoal.engines.relation import Relation, check_names
+from shoal.engines.duckdb import json_shape
+from shoal.engines.duckdb.formulas import ESCAPE, unescaped
+from shoal.engines.duckdb.merging import merging
+from shoal.engines.duckdb.partitions import fixed_folder, parquet_below, partitions_of
+from shoal.engines.duckdb.relation import Relation, check_names
+from shoal.engines.duckdb.session import Session, disk_full, explained, literal
+from shoal.engines.duckdb.source import TableSource
+from shoal.engines.duckdb.writing import PACKED
+from shoal.engines.formats import csv_rows, parquet_shape
+from shoal.engines.formats.csv_dialect import Dialect, sniff
+from shoal.engines.formats.readers import format_by_ending, readable, spool
 from shoal.engines.same_file import from_home
-from shoal.engines.table import TableSource
-from shoal.engines.writing import PACKED
 from shoal.errors import BadData, did_you_mean, quoted
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from shoal.engines.duck import CHANGED, Session, literal
+from shoal.engines.duckdb.session import CHANGED, Session, literal
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Recoding
-    from shoal.engines.relation import Relation
+    from shoal.engines.duckdb.relation import Relation
 
 LISTED = "shoal_listed"
 CLASSES = "shoal_classes"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from shoal.engines.duck import Session, literal
+from shoal.engines.duckdb.session import Session, literal
 from shoal.errors import BadData
 
 _TYPES = {"BOOLEAN": "BOOLEAN", "BIGINT": "BIGINT", "UBIGINT": "UBIGINT", "DOUBLE": "DOUBLE"}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from shoal.engines.duck import INEXACT, literal
-from shoal.engines.relation import SPELLED
+from shoal.engines.duckdb.relation import SPELLED
+from shoal.engines.duckdb.session import INEXACT, literal
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 _UNSIGNED = ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")

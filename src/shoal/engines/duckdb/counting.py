@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from shoal.engines.recoding import label_of, label_table
+from shoal.engines.duckdb.recoding import label_of, label_table
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization
-    from shoal.engines.duck import Session
-    from shoal.engines.relation import Relation
+    from shoal.engines.duckdb.relation import Relation
+    from shoal.engines.duckdb.session import Session
 
 
 @contextmanager

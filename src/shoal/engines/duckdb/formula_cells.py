@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shoal.engines.base import FileTarget
-from shoal.engines.formulas import ESCAPE, is_formula
-from shoal.engines.table import TableSource
-from shoal.engines.writing import layout_of
+from shoal.engines.duckdb.formulas import ESCAPE, is_formula
+from shoal.engines.duckdb.source import TableSource
+from shoal.engines.duckdb.writing import layout_of
 from shoal.values import Caution
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from shoal.engines.duck import Session, explained
-from shoal.engines.recoding import in_order
-from shoal.engines.relation import SPELLED
-from shoal.engines.staged_folder import write_staged
+from shoal.engines.duckdb.recoding import in_order
+from shoal.engines.duckdb.relation import SPELLED
+from shoal.engines.duckdb.session import Session, explained
+from shoal.engines.duckdb.staged_folder import write_staged
 
 if TYPE_CHECKING:
     import pyarrow as pa

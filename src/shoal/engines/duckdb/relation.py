@@ -17,7 +17,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from shoal.engines.base import Column
-from shoal.engines.duck import literal
+from shoal.engines.duckdb.session import literal
 from shoal.errors import BadData, did_you_mean, quoted
 
 

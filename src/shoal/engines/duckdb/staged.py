@@ -12,14 +12,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from shoal.engines.base import FileOptions, FileTarget, Resources
+from shoal.engines.duckdb.writing import check_names_for, layout_of, write
 from shoal.engines.leftovers import HIDDEN, owned, sweep
 from shoal.engines.swap import check_replaceable, restore
-from shoal.engines.writing import check_names_for, layout_of, write
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
-    from shoal.engines.duck import Session
-    from shoal.engines.table import TableSource
+    from shoal.engines.duckdb.session import Session
+    from shoal.engines.duckdb.source import TableSource
 
 
 def check_file(target: FileTarget) -> None:
@@ -81,7 +81,7 @@ class StagedFile:
 
     def source(self) -> TableSource:
         """The staged file, read with no memory of how it was written."""
-        from shoal.engines.files import open_files
+        from shoal.engines.duckdb.files import open_files
 
         is_csv = self._layout.kind == "csv"
         options = FileOptions(
@@ -147,7 +147,7 @@ class StagedTable:
 
     def source(self) -> TableSource:
         """The release, to be counted afresh."""
-        from shoal.engines.frame import open_frame
+        from shoal.engines.frames.source import open_frame
 
         return open_frame(self._frame, resources=self._resources, stored=True)
 
