@@ -19,6 +19,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 
+from commands import TIME_LIMIT
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -141,9 +143,9 @@ def _free_port() -> int:
         return int(candidate.getsockname()[1])
 
 
-def _wait_for(log: Path, words: str, seconds: float = 120) -> None:
+def _wait_for(log: Path, words: str) -> None:
     """Return once a process says these words in its log."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + TIME_LIMIT
     while words not in log.read_text(errors="replace"):
         if time.monotonic() > end:
             said = log.read_text(errors="replace")

@@ -9,6 +9,11 @@ import sys
 from pathlib import Path
 
 SHOAL = [sys.executable, "-m", "shoal"]
+TIME_LIMIT = 600.0
+"""Seconds that a test waits for a process, a server or a query before it fails.
+
+A healthy run takes seconds. The limit only ends what hangs, so it also holds on a busy machine.
+"""
 
 
 def start(*arguments: str | Path, folder: Path) -> subprocess.Popen[str]:
@@ -35,7 +40,7 @@ def _heed_signals() -> None:
 def shoal(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """The command, run to its end."""
     process = start(*arguments, folder=folder)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=TIME_LIMIT)
     return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
 
 

@@ -22,6 +22,8 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
+from commands import TIME_LIMIT
+
 PASSWORD = "correct-horse-battery"
 """The password of the servers: no message, result or report may have it."""
 
@@ -222,15 +224,10 @@ def _running(
             [str(part) for part in command], user=user, cwd="/", stdout=log, stderr=log
         )
     try:
-        for _ in range(300):
-            if ready():
-                break
-            if server.poll() is not None:
-                break
+        end = time.monotonic() + TIME_LIMIT
+        while server.poll() is None and not ready() and time.monotonic() < end:
             time.sleep(0.1)
-        else:
-            raise RuntimeError((folder / "log").read_text())
-        if server.poll() is not None:
+        if server.poll() is not None or time.monotonic() > end:
             raise RuntimeError((folder / "log").read_text())
         yield
     finally:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import shoal
+from commands import TIME_LIMIT
 
 WITHOUT_PRIVILEGES = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 """Even the administrator may write only what the permissions allow."""
@@ -50,7 +51,7 @@ def python(installed: Path, *arguments: str | Path) -> str:
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=TIME_LIMIT,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

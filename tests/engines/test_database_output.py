@@ -18,6 +18,7 @@ import pytest
 from pyarrow.csv import write_csv
 
 import shoal
+from commands import TIME_LIMIT
 from servers import PASSWORD, load, rows_of, run_sql
 from shoal.engines.base import DatabaseOptions, DatabaseTarget, Generalization, Recoding
 from shoal.engines.database import (
@@ -292,8 +293,8 @@ def test_tables_of_a_living_process_are_left_alone(mariadb_url: str) -> None:
 
 def test_an_interrupt_stops_the_query(postgres_url: str, mariadb_url: str) -> None:
     slow = {
-        postgres_url: "SELECT pg_sleep(60)::text AS s FROM people",
-        mariadb_url: "SELECT SLEEP(60) AS s FROM people",
+        postgres_url: "SELECT pg_sleep(3600)::text AS s FROM people",
+        mariadb_url: "SELECT SLEEP(3600) AS s FROM people",
     }
     for url, query in slow.items():
         load(url, "people", PEOPLE.slice(0, 3))
@@ -313,7 +314,7 @@ def test_an_interrupt_stops_the_query(postgres_url: str, mariadb_url: str) -> No
         word = "pg_sleep" if "postgres" in url else "SLEEP"
         _wait_for(url, word)
         child.send_signal(2)
-        _, errors = child.communicate(timeout=30)
+        _, errors = child.communicate(timeout=TIME_LIMIT)
         assert b"KeyboardInterrupt" in errors
         assert _running(url, word) == []
 
@@ -354,7 +355,8 @@ def _running(url: str, word: str) -> list[int]:
 
 
 def _wait_for(url: str, word: str) -> list[int]:
-    for _ in range(200):
+    end = time.monotonic() + TIME_LIMIT
+    while time.monotonic() < end:
         if found := _running(url, word):
             return found
         time.sleep(0.05)

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from adapters import rows_of
-from commands import leftovers, shoal, start
+from commands import TIME_LIMIT, leftovers, shoal, start
 from servers import load
 from shoal.engines.base import DatabaseOptions, FileOptions
 from shoal.engines.database import leftover_tables, open_table
@@ -76,7 +76,7 @@ def run_limited(folder: Path) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         preexec_fn=limit,
-        timeout=120,
+        timeout=TIME_LIMIT,
     )
 
 
@@ -114,11 +114,11 @@ def test_a_run_that_is_killed_leaves_one_whole_folder_or_the_other(tmp_path: Pat
         except subprocess.TimeoutExpired:
             kills += 1
             process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=TIME_LIMIT)
         assert rows_of(open_files(FileOptions(str(tmp_path / "out")))) == whole
     assert kills > 0
     cleaned = start("clean", ".", folder=tmp_path)
-    cleaned.communicate(timeout=60)
+    cleaned.communicate(timeout=TIME_LIMIT)
     assert leftovers(tmp_path) == []
 
 
@@ -143,7 +143,7 @@ def test_a_run_that_is_killed_leaves_one_whole_table_or_the_other(
         except subprocess.TimeoutExpired:
             kills += 1
             process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=TIME_LIMIT)
         assert table_rows(url) in (old, new)
     assert kills > 0
     assert shoal("clean", "it.yaml", folder=tmp_path).returncode == 0

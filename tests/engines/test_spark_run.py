@@ -18,7 +18,7 @@ import pytest
 
 import shoal as package
 from cluster import LOOPBACK, SETTINGS, Cluster
-from commands import leftovers, shoal, start
+from commands import TIME_LIMIT, leftovers, shoal, start
 from shoal.engines.base import SparkOptions
 from shoal.engines.opening import open_source
 from shoal.engines.spark import open_frame
@@ -147,7 +147,7 @@ class Killer:
 
 def wait_for_tasks(tracker: Any) -> None:
     """Return once a task of Spark runs."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + TIME_LIMIT
     while time.monotonic() < end:
         stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
         if any(stage is not None and stage.numActiveTasks for stage in stages):
@@ -192,7 +192,7 @@ def test_the_command_makes_a_session_as_spark_defaults_say_and_is_quiet(
     }
     (tmp_path / "patients.json").write_text(json.dumps(definition))
     process = start("run", "patients.json", "--json", "result.json", folder=tmp_path)
-    output, errors = process.communicate(timeout=300)
+    output, errors = process.communicate(timeout=TIME_LIMIT)
     assert process.returncode == 0, errors
     assert json.loads((tmp_path / "result.json").read_text())["verified"]
     assert records(tmp_path / "out" / "release.csv")

@@ -6,7 +6,7 @@ import random
 import subprocess
 from pathlib import Path
 
-from commands import leftovers, shoal, start
+from commands import TIME_LIMIT, leftovers, shoal, start
 from shoal.demo.files import write_demo
 
 
@@ -27,7 +27,7 @@ def test_a_killed_run_leaves_the_old_output_or_the_new_one_whole(tmp_path: Path)
         except subprocess.TimeoutExpired:
             kills += 1
             process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=TIME_LIMIT)
         found = release.read_bytes()
         assert found in (b"old", new)
         if report.exists():

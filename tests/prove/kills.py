@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from commands import leftovers, shoal, start
+from commands import TIME_LIMIT, leftovers, shoal, start
 from prove.places import Place, csv_file, json_file, parquet_file, sqlite_table
 from prove.trial import Failed, Trial
 
@@ -93,7 +93,7 @@ def _kill(folder: Path, seconds: float) -> None:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
         process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=TIME_LIMIT)
 
 
 def _seen(output: Place) -> str:
