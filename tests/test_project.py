@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from shoal.cli import doctor
+
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PINS = [
@@ -51,6 +53,20 @@ def test_what_comes_with_the_dependencies_is_pinned_too() -> None:
         waiting += new
         seen |= new
     assert seen <= PINNED
+
+
+def test_the_doctor_offers_only_extras_that_the_project_has() -> None:
+    installs = [install for _, _, install in doctor.PYTHON]
+    offered = {extra for install in installs for extra in re.findall(r"shoal\[(.*)]", install)}
+    assert offered == set(PROJECT["optional-dependencies"]) - {"all", "dev", "spark-java"}
+
+
+def test_every_package_of_an_extra_is_used_in_the_source() -> None:
+    files = [path for path in (ROOT / "src").rglob("*.py") if path.name != "doctor.py"]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    extras = set(PROJECT["optional-dependencies"]) - {"all", "dev"}
+    lines = [line for extra in extras for line in PROJECT["optional-dependencies"][extra]]
+    assert [name for name in map(name_in, lines) if not re.search(rf"\b{name}\b", source)] == []
 
 
 def test_the_licence_is_the_one_the_project_states() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import leftovers, shoal, start
+from commands import TIME_LIMIT, leftovers, shoal, start
 from shoal.cli.main import main
 from shoal.demo.files import write_demo
 from shoal.values import Finding, Verdict
@@ -174,6 +174,7 @@ def test_version_and_help_are_there(folder: Path) -> None:
     text = shoal("run", "--help", folder=folder).stdout
     assert "shoal run patients.yaml --k 10" in text
     assert "130  interrupted" in text
+    assert "YAML, JSON or XML" in text
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +200,7 @@ def interrupt(folder: Path, *options: str, number: int) -> tuple[int, str]:
     said = process.stderr.readline()
     timer = threading.Timer(0.5, process.send_signal, [number])
     timer.start()
-    _, rest = process.communicate(timeout=60)
+    _, rest = process.communicate(timeout=TIME_LIMIT)
     timer.cancel()
     return process.returncode, said + rest
 

@@ -31,13 +31,10 @@ PYTHON = (
     ("SQL Server", "pyodbc", "pyodbc"),
     ("Excel files", "openpyxl", "shoal[excel]"),
     ("Spark", "pyspark", "shoal[spark]"),
-    ("web", "nicegui", "shoal[web]"),
     ("pandas frames", "pandas", "pandas"),
     ("polars frames", "polars", "polars"),
 )
 """What each distribution is for, and what to install to get it."""
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox")
 
 
 @dataclass(frozen=True)
@@ -58,8 +55,8 @@ def doctor(
         bool, typer.Option("--strict", help="Exit with 1 when something is not found.")
     ] = False,
 ) -> None:
-    """Say which engines, drivers, Java and browser are found, and what installs the others."""
-    parts = [_python(), *_distributions(), _sqlite(), _java(), _browser(), _memory(), _cache()]
+    """Say which engines, drivers and Java are found, and what installs the others."""
+    parts = [_python(), *_distributions(), _sqlite(), _java(), _memory(), _cache()]
     if as_json:
         _print_json(parts)
     else:
@@ -103,20 +100,6 @@ def _java() -> Part:
         java = find_java()
         found = f"{java.version} ({java.origin})"
     return Part("Spark", "Java", found, "pip install 'shoal[spark-java]'")
-
-
-def _browser() -> Part:
-    import shutil
-    import subprocess
-
-    remedy = "install Chromium, such as with: apt-get install chromium"
-    for name in BROWSERS:
-        if (program := shutil.which(name)) is not None:
-            said = subprocess.run(  # noqa: S603 the program that PATH names
-                [program, "--version"], capture_output=True, text=True, timeout=20, check=False
-            )
-            return Part("web", "browser", said.stdout.strip() or program, remedy)
-    return Part("web", "browser", None, remedy)
 
 
 def _memory() -> Part:

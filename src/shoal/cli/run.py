@@ -31,7 +31,7 @@ Exit codes:
 
 
 def run(
-    definition: Annotated[Path, typer.Argument(help="The definition, YAML or JSON.")],
+    definition: Annotated[Path, typer.Argument(help="The definition, YAML, JSON or XML.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the release here.")
     ] = None,
