@@ -8,14 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import plugins
-from shoal.collapse.read import collapse
-from shoal.definition.check import against_columns
-from shoal.definition.demands import loss_of, models_of
 from shoal.engines.opening import open_source
 from shoal.errors import BadDefinition, Mistake
 from shoal.events import Improved, Progress, Proved, Stopped
-from shoal.pipeline import load
-from shoal.search.run import problem_of
+from shoal.pipeline import load, prepare
 from shoal.search.trial import Memory, attempt
 from shoal.values import Comparison, Trial
 
@@ -56,20 +52,16 @@ def compare(
         resources=definition.engine.resources(),
     )
     with closing(source):
-        columns = tuple(column.name for column in source.columns())
-        definition = against_columns(definition, columns, source.name)
-        collapsed = collapse(definition, source)
-    filled, table = collapsed.definition, collapsed.table
-    problem = problem_of(filled, table, models_of(filled), loss_of(filled))
+        problem = prepare(definition, source, file="definition").problem
     trials = [_trial(problem, each, watch) for each in options]
     return Comparison(
-        definition.source.shown,
-        table.records,
-        table.tuples,
-        problem.nodes,
-        definition.loss.name,
-        limit,
-        tuple(sorted(trials, key=_order)),
+        source=definition.source.shown,
+        records=problem.table.records,
+        tuples=problem.table.tuples,
+        lattice=problem.nodes,
+        loss_model=definition.loss.name,
+        time_limit=limit,
+        trials=tuple(sorted(trials, key=_order)),
     )
 
 

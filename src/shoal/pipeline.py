@@ -1,9 +1,16 @@
-"""The whole run on one page: read, search, warn, release, verify, publish. Read this first."""
+"""The whole run on one page. Read this first.
+
+`run` takes a definition from its file to a published output: load, check, open, release, publish.
+`release` is the method: prepare (match the columns, count the tuples, state the problem), search,
+warn, recode, verify, and put the result together. Each step is one call of the package named like
+it. Nothing is published that the verifier did not count afresh and call safe.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,10 +42,12 @@ from shoal.verify.source_facts import source_facts
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
+    from shoal.encode.table import Table
     from shoal.engines.base import Source, Staged, Target
     from shoal.errors import Infeasible
+    from shoal.search.partition import Partition
     from shoal.search.problem import Problem
-    from shoal.values import Result, Verdict
+    from shoal.values import Best, Caution, Node, Result, Verdict
 
 Observer: TypeAlias = Callable[[Event], None]
 
@@ -67,24 +76,14 @@ def run(
     """
     file = file or (str(definition) if isinstance(definition, str | Path) else "definition")
     definition = load(definition)
-    if definition.output is None:
-        raise BadDefinition(
-            file, [Mistake("output", "is missing", "say where to write: `output: out.csv`")]
-        )
-    target = definition.output.target()
+    target = _target(definition, file)
     check_written(definition, file, {} if proof is None else {"proof": Path(proof)})
     with ExitStack() as cleanup:
         cleanup.enter_context(one_session(definition.source.options(), target, spark=spark))
         check_target(target, spark=spark)
         check_apart(definition.source.options(), target, spark=spark)
         log = None if proof is None else cleanup.enter_context(_proof_log(definition, Path(proof)))
-        source = open_source(
-            definition.source.options(),
-            expect=set(definition.attributes),
-            resources=definition.engine.resources(lambda share: observe(Working(share))),
-            spark=spark,
-        )
-        cleanup.enter_context(closing(source))
+        source = cleanup.enter_context(closing(_opened(definition, observe, spark)))
         staged, result = release(
             definition, source, target, observe, keep_best=keep_best, proof=log, file=file
         )
@@ -113,85 +112,111 @@ def release(
     """
     watch = Stopwatch()
     observe(Phase("read", source.name))
-    columns = tuple(column.name for column in source.columns())
-    definition = against_columns(definition, columns, source.name, file)
-    check_columns(source, target, definition.names("quasi-identifier", "sensitive", "keep"))
-    collapsed = collapse(definition, source)
-    filled, table = collapsed.definition, collapsed.table
+    prepared = prepare(definition, source, target, file=file)
     watch.lap("read")
 
-    problem = problem_of(filled, table, models_of(filled), loss_of(filled))
-    if target is not None:
-        check_records(target, table.records - problem.limit)
-    observe(Phase("search", f"{table.tuples:,} tuples, {problem.nodes:,} nodes"))
-    last: Progress = search(problem, filled.search, observe, keep_best=keep_best, log=proof)
-    about = Run(
-        definition,
-        filled,
-        table,
-        problem.models,
-        problem.nodes,
-        problem.limit,
-        last,
-        source.fingerprint(),
-        records_by_source(source, table.records + table.removed),
-        watch,
-    )
+    problem, settings = prepared.problem, prepared.definition.search
+    observe(Phase("search", f"{problem.table.tuples:,} tuples, {problem.nodes:,} nodes"))
+    last = search(problem, settings, observe, keep_best=keep_best, log=proof)
+    about = _about(prepared, source, last, watch)
+    watch.lap("search")
     if last.best is None:
-        watch.lap("search")
         raise _without_solution(problem, about)
     if proof is not None and isinstance(last, Proved):
-        climbs = [Climb(a.name, a.height, a.limit, a.priority, a.lowest) for a in table.attributes]
-        subject = subject_of(filled, climbs, table.records, table.removed, about.fingerprint)
-        proof.stage(subject, last.best)
-    node = last.best.node
-    classes = problem.partition(node)
-    watch.lap("search")
+        _stage_proof(proof, prepared, last.best, about.fingerprint)
 
-    cautions = look(filled, source, table, node)
-    refuse_if_strict(filled, cautions)
+    observe(Phase("warn"))
+    node = last.best.node
+    cautions = look(prepared.definition, source, prepared.table, node)
+    refuse_if_strict(prepared.definition, cautions)
     watch.lap("warnings")
 
     observe(Phase("release"))
-    plan = recoding(filled, columns, table, node, classes.class_of, classes.kept)
+    classes = problem.partition(node)
+    plan = recoding(
+        prepared.definition,
+        columns=prepared.columns,
+        table=prepared.table,
+        node=node,
+        class_of=classes.class_of,
+        kept=classes.kept,
+    )
     staged = source.recode_into(plan, target)
     watch.lap("release")
-    try:
+
+    with ExitStack() as undo:
+        undo.callback(staged.discard)
         observe(Phase("verify"))
-        levels = dict(zip(definition.quasi_identifiers, node, strict=True))
-        with closing(staged.source()) as written:
-            verdict = verify(
-                filled,
-                written,
-                levels=levels,
-                columns=columns,
-                values=collapsed.values,
-                source=source,
-                **source_facts(filled, source, collapsed.values),
-            )
-            cautions = (*cautions, *formula_cautions(target, written))
+        verdict, formulas = _verify(prepared, source, staged, target, node)
         watch.lap("verify")
         refuse_unless_safe(verdict)
-        refuse_if_strict(filled, cautions)
-        released = Release(
-            last.best,
-            problem.objective.attribute_losses(node, classes),
-            classes.released(),
-            table.weights * classes.kept[classes.class_of],
-        )
-        result = build_result(about, released, cautions, verified=verdict.safe)
-    except BaseException:
-        staged.discard()
-        raise
+        refuse_if_strict(prepared.definition, formulas)
+        released = _released(problem, last.best, classes)
+        result = build_result(about, released, (*cautions, *formulas), verified=verdict.safe)
+        undo.pop_all()
     return staged, result
 
 
-def _without_solution(problem: Problem, about: Run) -> Infeasible:
-    """Why nothing can be released, with the record of the run."""
-    failure = no_solution(problem, about.last)
-    top = problem.partition(problem.lattice.top)
-    failure.result = build_failure(about, failure, top.counts)
-    return failure
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A definition on its data, before any search.
+
+    `given` is the definition with a role for every column; `definition` has a hierarchy for every
+    quasi-identifier too. `columns` are those of the source, `values` the distinct values of each
+    quasi-identifier.
+    """
+
+    given: Definition
+    definition: Definition
+    columns: tuple[str, ...]
+    table: Table
+    values: Mapping[str, Collection[str]]
+    problem: Problem
+
+
+def prepare(
+    definition: Definition, source: Source, target: Target | None = None, *, file: str
+) -> Prepared:
+    """Match the definition with the columns, count the distinct tuples, state the problem.
+
+    Refuses here, before the search, what could not be written to the target after it.
+    """
+    columns = tuple(column.name for column in source.columns())
+    given = against_columns(definition, columns, source.name, file)
+    check_columns(source, target, given.names("quasi-identifier", "sensitive", "keep"))
+    counted = collapse(given, source)
+    filled, table = counted.definition, counted.table
+    problem = problem_of(filled, table, models=models_of(filled), loss=loss_of(filled))
+    if target is not None:
+        check_records(target, table.records - problem.limit)
+    return Prepared(given, filled, columns, table, counted.values, problem)
+
+
+def load(definition: Definition | Mapping[str, Any] | str | Path) -> Definition:
+    """A definition from a path, a mapping or a model."""
+    if isinstance(definition, str | Path):
+        return read(Path(definition))
+    if isinstance(definition, Mapping):
+        return from_mapping(definition)
+    return definition
+
+
+def _target(definition: Definition, file: str) -> Target:
+    """Where the definition says that the release goes."""
+    if definition.output is None:
+        remedy = "say where to write: `output: out.csv`"
+        raise BadDefinition(file, [Mistake("output", "is missing", remedy)])
+    return definition.output.target()
+
+
+def _opened(definition: Definition, observe: Observer, spark: Any) -> Source:
+    """The source of the definition; its long queries report their progress."""
+    return open_source(
+        definition.source.options(),
+        expect=set(definition.attributes),
+        resources=definition.engine.resources(lambda share: observe(Working(share))),
+        spark=spark,
+    )
 
 
 def _proof_log(definition: Definition, path: Path) -> ProofLog:
@@ -205,6 +230,58 @@ def _proof_log(definition: Definition, path: Path) -> ProofLog:
     return ProofLog(path)
 
 
+def _stage_proof(proof: ProofLog, prepared: Prepared, best: Best, fingerprint: str | None) -> None:
+    """Write the proof where nobody sees it yet."""
+    table = prepared.table
+    climbs = [Climb(a.name, a.height, a.limit, a.priority, a.lowest) for a in table.attributes]
+    subject = subject_of(prepared.definition, climbs, table.records, table.removed, fingerprint)
+    proof.stage(subject, best)
+
+
+def _about(prepared: Prepared, source: Source, last: Progress, watch: Stopwatch) -> Run:
+    """What the result says of a run, whether it ends with a release or without one."""
+    table, problem = prepared.table, prepared.problem
+    return Run(
+        definition=prepared.given,
+        filled=prepared.definition,
+        table=table,
+        models=problem.models,
+        lattice=problem.nodes,
+        limit=problem.limit,
+        last=last,
+        fingerprint=source.fingerprint(),
+        sources=records_by_source(source, table.records + table.removed),
+        watch=watch,
+    )
+
+
+def _without_solution(problem: Problem, about: Run) -> Infeasible:
+    """Why nothing can be released, with the record of the run."""
+    failure = no_solution(problem, about.last)
+    top = problem.partition(problem.lattice.top)
+    failure.result = build_failure(about, failure, top.counts)
+    return failure
+
+
+def _verify(
+    prepared: Prepared, source: Source, staged: Staged, target: Target | None, node: Node
+) -> tuple[Verdict, tuple[Caution, ...]]:
+    """The verdict on the staged release, and warnings of cells that a spreadsheet would run."""
+    definition = prepared.definition
+    facts = source_facts(definition, source, prepared.values)
+    with closing(staged.source()) as written:
+        verdict = verify(
+            definition,
+            written,
+            levels=dict(zip(definition.quasi_identifiers, node, strict=True)),
+            columns=prepared.columns,
+            values=prepared.values,
+            source=source,
+            **facts,
+        )
+        return verdict, tuple(formula_cautions(target, written))
+
+
 def refuse_unless_safe(verdict: Verdict) -> None:
     """Nothing leaves that the verifier does not call safe."""
     if not verdict.safe:
@@ -216,10 +293,11 @@ def refuse_unless_safe(verdict: Verdict) -> None:
         )
 
 
-def load(definition: Definition | Mapping[str, Any] | str | Path) -> Definition:
-    """A definition from a path, a mapping or a model."""
-    if isinstance(definition, str | Path):
-        return read(Path(definition))
-    if isinstance(definition, Mapping):
-        return from_mapping(definition)
-    return definition
+def _released(problem: Problem, best: Best, classes: Partition) -> Release:
+    """What the result says of the release: losses, classes, records of each tuple."""
+    return Release(
+        best=best,
+        losses=problem.objective.attribute_losses(best.node, classes),
+        classes=classes.released(),
+        weights=problem.table.weights * classes.kept[classes.class_of],
+    )

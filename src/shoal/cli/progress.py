@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
     from shoal.events import Event
 
-DOING = {"read": "Reading", "search": "Searching", "release": "Releasing", "verify": "Verifying"}
+DOING = {
+    "read": "Reading",
+    "search": "Searching",
+    "warn": "Looking for warnings",
+    "release": "Releasing",
+    "verify": "Verifying",
+}
 PLAIN_EVERY = 10.0
 """Seconds between two lines of a long search where lines cannot change."""
 

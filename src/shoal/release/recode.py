@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def recoding(
     definition: Definition,
+    *,
     columns: tuple[str, ...],
     table: Table,
     node: Node,
