@@ -12,17 +12,17 @@ from shoal.cautions.look import look_at_table
 from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.frames.source import open_frame
+from shoal.measure.pairs import PAIR_LIMIT
+from shoal.measure.table import measure
 from shoal.pipeline import load
 from shoal.verify.ancestors import read_trees
 from shoal.verify.file import verify_file
-from shoal.verify.measure import measure
-from shoal.verify.pairs import PAIR_LIMIT
 from shoal.verify.stated import read_stated
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
+    from shoal.measure.table import Measure
     from shoal.values import Verdict
-    from shoal.verify.measure import Measure
 
 Match: TypeAlias = Literal["basic", "extended", "maybe", "right-maybe", "all"]
 

@@ -18,8 +18,8 @@ from sqlalchemy.exc import OperationalError
 from adapters import Defined, InDatabase, InFile, InMemory, InSpark, Place, rows_of, staged
 from shoal.engines.base import Generalization, Recoding
 from shoal.errors import BadData, Infeasible
+from shoal.measure.persons import tally
 from shoal.report.result import to_json
-from shoal.verify.tally import tally
 
 FILES = ("csv", "parquet")
 FRAMES = ("pandas", "polars", "arrow")

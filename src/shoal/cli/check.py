@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from shoal.verify.disclosure import Disclosure
-    from shoal.verify.measure import Measure
+    from shoal.measure.disclosure import Disclosure
+    from shoal.measure.table import Measure
 
 EXAMPLES = """
 \b
@@ -134,9 +134,9 @@ def check(
     from shoal.cli.progress import telling
     from shoal.engines.base import FileOptions, Resources
     from shoal.engines.duckdb.files import open_files
+    from shoal.measure.pairs import PAIR_LIMIT
+    from shoal.measure.table import measure
     from shoal.verify.ancestors import read_trees
-    from shoal.verify.measure import measure
-    from shoal.verify.pairs import PAIR_LIMIT
 
     given = {"l": l, "entropy-l": entropy_l, "t": t, "alpha": alpha, "beta": beta, "delta": delta}
     demanded = {name: float(value) for name, value in given.items() if value is not None}

@@ -81,7 +81,7 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
     from shoal.encode.propose import propose
     from shoal.engines.base import Resources
     from shoal.engines.duckdb.files import open_files
-    from shoal.verify.judges import JUDGES
+    from shoal.verify.models import JUDGES
 
     with (
         telling(f"Reading {options.path}") as tell,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
 
 from shoal.collapse.advice import too_many_tuples
 from shoal.collapse.large import Large, look_at
 from shoal.encode.table import Raised, Table, encode, fill_hierarchies
 from shoal.engines.machine import half_of_memory
 from shoal.errors import BadData
-from shoal.verify.recount import distinct_values
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
 
@@ -52,6 +55,13 @@ def collapse(definition: Definition, source: Source) -> Collapsed:
         return _raised(look_at(definition, source, most))
     filled = fill_hierarchies(definition, counted)
     return Collapsed(filled, encode(filled, counted), distinct_values(counted, names))
+
+
+def distinct_values(counted: pa.Table, names: Sequence[str]) -> dict[str, frozenset[str]]:
+    """The values of each of these columns in what `count_by` gave, missing ones left out."""
+    return {
+        name: frozenset(pc.unique(counted.column(name)).drop_null().to_pylist()) for name in names
+    }
 
 
 def budget(definition: Definition) -> int:

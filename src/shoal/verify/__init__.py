@@ -1,1 +1,14 @@
-"""The verifier: judges a release from what was written, with code of its own."""
+"""The verifier: judges a written release, with code of its own, and does nothing else.
+
+It imports nothing of what made the release: no encoding, search or release plan. It counts classes
+with `shoal.measure`, which is not used by those either. Read in this order:
+
+- `judge.py`: `verify`, the judgement of a release that is open as a source: one finding per check.
+- `levels.py` and `labels/`: whether every label of a column stands at one level of its hierarchy.
+- `demands.py`: whether every class meets the demands; `models.py` has a judge for each privacy
+  model, `ancestors.py` reads the tree of values that hierarchical distance needs.
+- `persons.py`: the persons of each class, counted in the source.
+- `source_facts.py`: what is counted in the source, so that the release can be compared with it.
+- `file.py`: `verify_file`, the judgement of a release file long after its run; `stated.py` reads
+  what the result of the run claims, `proposals.py` checks the hierarchies in it.
+"""

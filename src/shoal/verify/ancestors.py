@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from shoal.definition.model import Csv, Hierarchy, Taxonomy
 from shoal.errors import BadHierarchy
 from shoal.verify.labels.listed import file_rows, tree_rows
 
-Ancestors: TypeAlias = Mapping[str, Sequence[str]]
-"""The labels of each value at every level of a hierarchy, from level 0 up."""
+if TYPE_CHECKING:
+    from shoal.measure.distance import Ancestors
 
 
 def ancestors_of(spec: Hierarchy | None) -> Ancestors:

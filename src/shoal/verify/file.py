@@ -16,7 +16,6 @@ from shoal.errors import BadData, UserError
 from shoal.values import Finding
 from shoal.verify.judge import unreadable, verify
 from shoal.verify.proposals import judge_proposal, lacking_hierarchies, with_hierarchies
-from shoal.verify.recount import distinct_values
 from shoal.verify.source_facts import UNKNOWN, SourceFacts, source_facts
 
 if TYPE_CHECKING:
@@ -162,7 +161,7 @@ def _look(definition: Definition, columns: tuple[str, ...], source: Source) -> K
     values: dict[str, frozenset[str]] = {}
     for name in definition.quasi_identifiers:
         counted = source.count_by([name], definition.missing.values)
-        values |= distinct_values(counted, [name])
+        values[name] = frozenset(counted.column(0).drop_null().to_pylist())
     return Known(source, columns, values, source_facts(definition, source, values))
 
 

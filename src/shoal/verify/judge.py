@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING
 
 from shoal.definition.model import OutputFile
 from shoal.errors import UserError, quoted
+from shoal.measure.classes import ClassTable, count_classes
+from shoal.measure.persons import Persons
 from shoal.values import Finding, Verdict
-from shoal.verify.judges import Unjudged
+from shoal.verify.demands import NAMED_CLASSES, judge_demands, names_of
 from shoal.verify.levels import judge_level
-from shoal.verify.persons import Original, Persons, count_persons
-from shoal.verify.recount import Recount, recount
-from shoal.verify.sensitive import NAMED_CLASSES, judge_demands, names_of
+from shoal.verify.models import Unjudged
+from shoal.verify.persons import Original, count_persons
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
-    from shoal.verify.recount import Values
+    from shoal.measure.classes import Values
 
 
 def verify(
@@ -57,7 +58,7 @@ def verify(
         presence = _columns(definition, seen, columns)
         if not set(definition.quasi_identifiers + definition.sensitive) <= set(seen):
             return _uncounted(presence)
-        found = recount(
+        found = count_classes(
             release,
             definition.quasi_identifiers,
             sensitive=definition.sensitive,
@@ -118,7 +119,7 @@ def _columns(definition: Definition, seen: Sequence[str], source: Sequence[str] 
 
 def _levels(
     definition: Definition,
-    found: Recount,
+    found: ClassTable,
     levels: Mapping[str, int] | None,
     values: Mapping[str, Collection[str]],
 ) -> list[Finding]:
@@ -142,7 +143,7 @@ def _levels(
 
 def _persons(
     definition: Definition,
-    found: Recount,
+    found: ClassTable,
     levels: Mapping[str, int] | None,
     original: Original | None,
 ) -> Persons | Unjudged | None:
@@ -157,7 +158,7 @@ def _persons(
 
 def _demands(
     definition: Definition,
-    found: Recount,
+    found: ClassTable,
     reference: Mapping[str, Values] | None,
     persons: Persons | Unjudged | None,
 ) -> list[Finding]:
@@ -178,7 +179,7 @@ def _demands(
     ]
 
 
-def _at_least_k(name: str, of_what: str, k: int, found: Recount) -> Finding:
+def _at_least_k(name: str, of_what: str, k: int, found: ClassTable) -> Finding:
     """Every class has at least k records, or persons: the sizes in `found` are those."""
     failing = [row for row, size in enumerate(found.sizes.tolist()) if size < k]
     if not failing:
@@ -194,7 +195,7 @@ def _at_least_k(name: str, of_what: str, k: int, found: Recount) -> Finding:
     return Finding(name, False, saw + said + more)
 
 
-def _complete(definition: Definition, found: Recount) -> list[Finding]:
+def _complete(definition: Definition, found: ClassTable) -> list[Finding]:
     """Basic match: a record with a missing quasi-identifier matches nobody, so none may stay."""
     if definition.missing.match != "basic":
         return []
@@ -203,7 +204,7 @@ def _complete(definition: Definition, found: Recount) -> list[Finding]:
 
 
 def _numbers(
-    found: Recount, persons: Persons | Unjudged | None, stated: Mapping[str, int]
+    found: ClassTable, persons: Persons | Unjudged | None, stated: Mapping[str, int]
 ) -> list[Finding]:
     """The numbers that the result states are those of the release.
 
@@ -230,7 +231,7 @@ def _numbers(
 
 
 def _suppression(
-    definition: Definition, found: Recount, records: int | None, removed: int, blank: int
+    definition: Definition, found: ClassTable, records: int | None, removed: int, blank: int
 ) -> Finding:
     """The suppressed records are within the limit.
 

@@ -28,8 +28,8 @@ from shoal.verify.labels.ranges import CutLabels, IntervalLabels
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from shoal.measure.classes import ColumnCount
     from shoal.verify.labels.base import Labels
-    from shoal.verify.recount import ColumnCount
 
 
 def labels_of(spec: Hierarchy, values: Collection[str] | None = None) -> Labels:

@@ -8,23 +8,24 @@ sensitive values; a release of which that is not so is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from shoal.definition.demands import demands_of
+from shoal.engines.base import Generalization
 from shoal.errors import BadHierarchy
-from shoal.verify.generalize import generalizations
-from shoal.verify.judges import Unjudged
-from shoal.verify.levels import only_level
-from shoal.verify.tally import tally
+from shoal.measure.persons import Persons, persons_in, tally
+from shoal.verify.labels.base import missing_label
+from shoal.verify.levels import labels_of, only_level
+from shoal.verify.models import Unjudged
 
 if TYPE_CHECKING:
-    from shoal.definition.model import Definition
+    from shoal.definition.model import Attribute, Definition
     from shoal.engines.base import Source
+    from shoal.measure.classes import ClassTable
+    from shoal.measure.persons import Tally
     from shoal.values import Ints
-    from shoal.verify.recount import Recount, Values
-    from shoal.verify.tally import Tally
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,43 +36,9 @@ class Original:
     values: Mapping[str, Collection[str]]
 
 
-@dataclass(frozen=True, eq=False)
-class Persons:
-    """Classes by persons: `found` has persons for sizes, and as sensitive values the distinct pairs
-    of person and value.
-
-    Of the whole table, `reference` has the pairs, `everybody` is the number of persons, and `alone`
-    of those who have a class of their own.
-    """
-
-    found: Recount
-    reference: Mapping[str, Values]
-    everybody: int
-    alone: int
-
-
-Count: TypeAlias = "Callable[[str | None], tuple[Tally, Ints]]"
-"""Tallies a table with a sensitive attribute, or without one; the row of each class there."""
-
-
-def persons_in(found: Recount, sensitive: Sequence[str], count: Count) -> Persons:
-    """The classes of a recount by persons, tallied once for each of these sensitive attributes."""
-    values: dict[str, Sequence[Values]] = {}
-    reference: dict[str, Values] = {}
-    for name in sensitive:
-        counted, rows = count(name)
-        if counted.values is not None:
-            values[name] = [counted.values.of_persons(row) for row in rows.tolist()]
-            reference[name] = counted.values.table
-    if not sensitive:
-        counted, rows = count(None)
-    persons = found.by_persons(counted.persons[rows], values)
-    return Persons(persons, reference, counted.everybody, counted.alone)
-
-
 def count_persons(
     definition: Definition,
-    found: Recount,
+    found: ClassTable,
     levels: Mapping[str, int] | None,
     original: Original | None,
 ) -> Persons:
@@ -82,7 +49,7 @@ def count_persons(
     if original is None:
         raise Unjudged("persons are counted in the source, which cannot be read or has changed")
     levels = _levels(definition, found, levels, original.values)
-    labels = generalizations(definition, levels, original.values)
+    labels = _generalizations(definition, levels, original.values)
     basic = definition.missing.match == "basic"
     demands = (demand.parameters.get("attribute") for demand in demands_of(definition))
     sensitive = [name for name in dict.fromkeys(demands) if name is not None]
@@ -104,7 +71,7 @@ def count_persons(
 
 def _levels(
     definition: Definition,
-    found: Recount,
+    found: ClassTable,
     levels: Mapping[str, int] | None,
     values: Mapping[str, Collection[str]],
 ) -> dict[str, int]:
@@ -126,7 +93,7 @@ def _levels(
     return told
 
 
-def _same_classes(found: Recount, counted: Tally, sensitive: str | None) -> Ints:
+def _same_classes(found: ClassTable, counted: Tally, sensitive: str | None) -> Ints:
     """The row of each class of the release in what was counted; Unjudged where one differs."""
     rows = counted.rows_of(found)
     lacking = int((rows < 0).sum())
@@ -144,3 +111,37 @@ def _same_classes(found: Recount, counted: Tally, sensitive: str | None) -> Ints
             what = f"{other:,} of {found.classes:,} classes have other values of {sensitive!r}"
             raise Unjudged(f"{what} than in the source")
     return rows
+
+
+def _generalizations(
+    definition: Definition, levels: Mapping[str, int], values: Mapping[str, Collection[str]]
+) -> dict[str, Generalization]:
+    """The generalization of each quasi-identifier; Unjudged where a value has no label."""
+    return {
+        name: _generalization(name, definition.attributes[name], levels[name], values[name])
+        for name in definition.quasi_identifiers
+    }
+
+
+def _generalization(
+    name: str, attribute: Attribute, level: int, values: Collection[str]
+) -> Generalization:
+    if attribute.hierarchy is None:
+        raise Unjudged(
+            f"the definition gives no hierarchy for {name!r}; give the result of the run"
+        )
+    try:
+        labels = labels_of(attribute.hierarchy, values)
+    except BadHierarchy as error:
+        raise Unjudged(error.what) from error
+    if level > labels.last:
+        raise Unjudged(f"{name!r} has no level {level}")
+    missing = missing_label(labels, level)
+    if level == 0 and missing is None:
+        return Generalization((), ())
+    known = labels.generalized(level)
+    lacking = sum(1 for value in values if value not in known)
+    if lacking:
+        raise Unjudged(f"{lacking:,} values of {name!r} have no place in its hierarchy")
+    texts = tuple(values)
+    return Generalization(texts, tuple(known[text] for text in texts), missing)

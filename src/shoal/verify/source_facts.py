@@ -13,7 +13,7 @@ from shoal.engines.base import Generalization
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
-    from shoal.verify.recount import Values
+    from shoal.measure.classes import Values
 
 
 class SourceFacts(TypedDict):

@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING
 
 from shoal.definition.demands import demands_of
 from shoal.errors import BadHierarchy
+from shoal.measure.classes import counted_values
 from shoal.privacy.base import PlainModel
 from shoal.values import Finding
 from shoal.verify.ancestors import ancestors_of
-from shoal.verify.judges import JUDGES, NEED_TABLE, Judge, Members, Reference, Unjudged
+from shoal.verify.models import JUDGES, NEED_TABLE, Judge, Members, Reference, Unjudged
 
 if TYPE_CHECKING:
     from shoal.definition.demands import Demand
     from shoal.definition.model import Definition
-    from shoal.verify.recount import Recount, Values
+    from shoal.measure.classes import ClassTable, Values
 
 NAMED_CLASSES = 10
 """How many failing classes are named."""
 
 
 def judge_demands(
-    definition: Definition, found: Recount, reference: Mapping[str, Values] | None
+    definition: Definition, found: ClassTable, reference: Mapping[str, Values] | None
 ) -> list[Finding]:
     """The finding about each demand beyond k.
 
@@ -49,7 +50,10 @@ def _name(demand: Demand) -> str:
 
 
 def _judged(
-    demand: Demand, definition: Definition, found: Recount, reference: Mapping[str, Values] | None
+    demand: Demand,
+    definition: Definition,
+    found: ClassTable,
+    reference: Mapping[str, Values] | None,
 ) -> Finding:
     attribute = demand.parameters.get("attribute")
     as_value = definition.missing.sensitive == "value"
@@ -59,21 +63,14 @@ def _judged(
     table: Values | None = {}
     if attribute is not None:
         sizes = [sum(each.values()) for each in found.values[attribute]]
-        values = [told(each, as_value) for each in found.values[attribute]]
-        table = None if reference is None else told(reference[attribute], as_value)
+        values = [counted_values(each, as_value) for each in found.values[attribute]]
+        table = None if reference is None else counted_values(reference[attribute], as_value)
     classes = list(map(Members, sizes, values))
     try:
         return _held_against(_judge(demand, definition, table), name, found, classes)
     except (Unjudged, BadHierarchy) as error:
         why = error.what if isinstance(error, BadHierarchy) else error
         return Finding(name, False, f"not judged: {why}")
-
-
-def told(values: Values, as_value: bool) -> Values:
-    """The values that count: all, or those that are not missing."""
-    if as_value or None not in values:
-        return values
-    return {value: count for value, count in values.items() if value is not None}
 
 
 def _judge(demand: Demand, definition: Definition, table: Values | None) -> Judge:
@@ -104,7 +101,9 @@ def _of_plug_in(demand: Demand, table: Values) -> Judge:
     return Judge(model.demanded(), lambda members: float(holds(members)), holds)
 
 
-def _held_against(judge: Judge, name: str, found: Recount, classes: Sequence[Members]) -> Finding:
+def _held_against(
+    judge: Judge, name: str, found: ClassTable, classes: Sequence[Members]
+) -> Finding:
     """Every class before the judge; the smallest of those that fail are named."""
     failing = [row for row, members in enumerate(classes) if not judge.holds(members)]
     if not failing:

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import BadData
-from shoal.verify import pairs
-from shoal.verify.matching import MATCHES, count_matches, judge_match
-from shoal.verify.measure import measure
-from shoal.verify.recount import recount
+from shoal.measure import pairs
+from shoal.measure.classes import count_classes
+from shoal.measure.matching import MATCHES, count_matches, judge_match
+from shoal.measure.table import measure
 from verify.rows import Cell, Row, source
 
 NAMES = ("x", "y", "z")
@@ -41,7 +41,7 @@ def plain_matches(match: str, row: Row, rows: list[Row]) -> int:
 @PATIENT
 @given(TABLES, st.sampled_from(MATCHES))
 def test_matches_are_those_of_a_pairwise_comparison(rows: list[Row], match: str) -> None:
-    found = recount(source(NAMES, rows), NAMES)
+    found = count_classes(source(NAMES, rows), NAMES)
     counted = dict(
         zip(
             (tuple(found.name(i).labels.values()) for i in range(found.classes)),
@@ -55,7 +55,7 @@ def test_matches_are_those_of_a_pairwise_comparison(rows: list[Row], match: str)
 @PATIENT
 @given(TABLES, st.sampled_from(MATCHES), st.integers(1, 4))
 def test_records_are_counted_by_their_matches(rows: list[Row], match: str, k: int) -> None:
-    found = judge_match(recount(source(NAMES, rows), NAMES), match, k)
+    found = judge_match(count_classes(source(NAMES, rows), NAMES), match, k)
     matches = [plain_matches(match, row, rows) for row in rows]
     assert found.k == min(matches, default=0)
     assert found.unique_records == sum(number <= 1 for number in matches)
@@ -75,7 +75,7 @@ def test_keys_too_large_for_one_number_are_numbered_anew() -> None:
     names = [f"column {i}" for i in range(40)]
     wide = [tuple(f"{(row * (i + 3)) % 11}" for i in range(40)) for row in range(30)]
     holed = [(*row[:39], None) for row in wide[:5]]
-    found = recount(source(names, wide + holed), names)
+    found = count_classes(source(names, wide + holed), names)
     expected = [plain_matches("maybe", row, wide + holed) for row in {*wide, *holed}]
     assert sorted(count_matches(found, "maybe").tolist()) == sorted(expected)
 
@@ -85,7 +85,7 @@ def test_keys_too_large_for_one_number_are_numbered_anew() -> None:
 def test_a_join_taken_apart_has_the_same_matches(rows: list[Row], match: str, few: int) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(pairs, "FEW_PAIRS", few)
-        judged = judge_match(recount(source(NAMES, rows), NAMES), match, k=3)
+        judged = judge_match(count_classes(source(NAMES, rows), NAMES), match, k=3)
     matches = [plain_matches(match, row, rows) for row in rows]
     assert judged.k == min(matches, default=0)
     assert judged.records_below == sum(number < 3 for number in matches)

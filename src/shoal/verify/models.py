@@ -12,12 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from shoal.verify import distance, spread
+from shoal.measure import distance, spread
 
 if TYPE_CHECKING:
-    from shoal.verify.ancestors import Ancestors
-    from shoal.verify.distance import Distance
-    from shoal.verify.recount import Values
+    from shoal.measure.classes import Values
+    from shoal.measure.distance import Ancestors
 
 ROOM = 1e-9
 
@@ -97,19 +96,12 @@ def recursive_diversity(given: Parameters, _: Reference) -> Judge:
 def t_closeness(given: Parameters, table: Reference) -> Judge:
     """Not farther than t from the table."""
     t, kind = float(given["t"]), str(given.get("distance", "equal"))
-    away = distance_of(kind, table)
+    away = distance.distance_of(kind, table.values, table.ancestors)
     return Judge(
         f"t <= {t:g} ({kind} distance)",
         lambda c: away(c.values),
         lambda c: away(c.values) <= t + ROOM,
     )
-
-
-def distance_of(kind: str, table: Reference) -> Distance:
-    """The distance of this kind from a table."""
-    if kind == "hierarchical":
-        return distance.hierarchical(table.values, table.ancestors or {})
-    return {"equal": distance.equal, "ordered": distance.ordered}[kind](table.values)
 
 
 def alpha_anonymity(given: Parameters, _: Reference) -> Judge:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import BadData
+from shoal.measure.numbering import numbered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +40,6 @@ PAIR_LIMIT = 100_000_000_000
 FEW_PAIRS = 2**24
 """Pairs that are compared at once: their bits take two megabytes."""
 
-LARGEST_KEY = 2**62
 WORD = 64
 
 
@@ -133,7 +133,7 @@ def _keyed(codes: Ints, join: _Join) -> _Join:
         return join
     rows = np.concatenate([join.mine, join.others])
     keys = np.concatenate([join.my_keys, join.other_keys])
-    keys = one_key([keys, *(codes[rows, column] for column in present)])
+    keys = numbered([keys, *(codes[rows, column] for column in present)])[0]
     my_keys, other_keys = keys[: len(join.mine)], keys[len(join.mine) :]
     keyed = _Join(join.mine, join.others, my_keys, other_keys, join.columns)
     most = int(keys.max(initial=0)) + 1
@@ -227,24 +227,3 @@ def _weighed(matching: Words, weights: Ints) -> Ints:
         has = _bits((weights >> digit) & 1 > 0)
         found += np.bitwise_count(matching & has).sum(axis=1, dtype=np.int64) << digit
     return found
-
-
-def one_key(columns: Sequence[Ints]) -> Ints:
-    """One number for each row, from 0 without gaps, equal where all columns are.
-
-    The codes are the digits of the number; when it would grow too large, keys are numbered anew.
-    """
-    keys, bound = np.zeros(len(columns[0]), dtype=np.int64), 1
-    for column in columns:
-        base = int(column.max(initial=0)) + 1
-        if bound * base >= LARGEST_KEY:
-            keys = _renumbered(keys)
-            bound = int(keys.max(initial=0)) + 1
-        keys, bound = keys * base + column, bound * base
-    return _renumbered(keys)
-
-
-def _renumbered(keys: Ints) -> Ints:
-    """The same keys as numbers from 0 without gaps."""
-    numbers: Ints = np.unique(keys, return_inverse=True)[1].ravel()
-    return numbers

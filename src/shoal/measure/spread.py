@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from shoal.verify.recount import Values
+    from shoal.measure.classes import Values
 
 Measure: TypeAlias = "Callable[[Values], float]"
 

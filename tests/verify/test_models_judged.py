@@ -16,10 +16,10 @@ import models_oracle as plain
 from shoal.definition.demands import Demand, demands_of
 from shoal.definition.model import Definition
 from shoal.encode.table import encode, fill_hierarchies
+from shoal.measure.classes import counted_values
 from shoal.values import Counts
 from shoal.verify.ancestors import ancestors_of
-from shoal.verify.judges import JUDGES, Judge, Members, Reference
-from shoal.verify.sensitive import told
+from shoal.verify.models import JUDGES, Judge, Members, Reference
 from verify.rows import Row, definition, source
 
 DOMAIN = ("-3", "9", "10", "a", "b")
@@ -131,13 +131,15 @@ def agree(model: Definition, rows: list[Row]) -> None:
     accepted = demand.make().satisfied(Counts(encoded.weights, encoded.histograms)).tolist()
     labels = encoded.attributes[0].hierarchy.labels[0]
     as_value = model.missing.sensitive == "value"
-    judge = appointed(demand, model, dict(told(Counter(row[1] for row in rows), as_value)))
+    judge = appointed(
+        demand, model, dict(counted_values(Counter(row[1] for row in rows), as_value))
+    )
     classes: dict[str | None, Counter[str | None]] = defaultdict(Counter)
     for label, value in rows:
         classes[label][value] += 1
     for code, accepts in zip(encoded.codes[0].tolist(), accepted, strict=True):
         values = classes[labels[code]]
-        members = Members(values.total(), told(values, as_value))
+        members = Members(values.total(), counted_values(values, as_value))
         assert judge.holds(members) >= accepts
         if judge.holds(members) > accepts:
             assert on_the_edge(demand, judge.reached(members)), (members, judge)

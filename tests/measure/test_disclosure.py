@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import BadHierarchy
-from shoal.verify.measure import Measure, measure
+from shoal.measure.table import Measure, measure
 from verify.rows import Row, source
 
 ANON = ("ZIP", "Age", "Sex", "Condition")

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
 from shoal.errors import BadHierarchy
 
 if TYPE_CHECKING:
-    from shoal.verify.ancestors import Ancestors
-    from shoal.verify.recount import Values
+    from shoal.measure.classes import Values
 
 Distance: TypeAlias = "Callable[[Values], float]"
+
+Ancestors: TypeAlias = Mapping[str, Sequence[str]]
+"""The labels of each value at every level of a hierarchy, from level 0 up."""
+
 NAMED = 10
 """How many values that a hierarchy lacks are named."""
 
@@ -118,6 +121,13 @@ def hierarchical(table: Values, ancestors: Ancestors) -> Distance:
         return apart / (2 * records * total * max(len(edges), 1))
 
     return distance
+
+
+def distance_of(kind: str, table: Values, ancestors: Ancestors | None) -> Distance:
+    """The distance of this kind from a table; the hierarchical one needs the tree of values."""
+    if kind == "hierarchical":
+        return hierarchical(table, ancestors or {})
+    return {"equal": equal, "ordered": ordered}[kind](table)
 
 
 def natural_order(value: str | None) -> tuple[int, float, str]:

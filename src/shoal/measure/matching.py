@@ -22,11 +22,11 @@ import numpy as np
 import pyarrow.compute as pc
 
 from shoal.errors import BadData
-from shoal.verify.pairs import PAIR_LIMIT, count_pairs
+from shoal.measure.pairs import PAIR_LIMIT, count_pairs
 
 if TYPE_CHECKING:
+    from shoal.measure.classes import ClassTable
     from shoal.values import Ints
-    from shoal.verify.recount import Recount
 
 WITHSTANDS = {
     "basic": "withstands attacks on missing values, but every record with one stands alone",
@@ -59,11 +59,11 @@ class Matching:
 
 
 def judge_match(
-    found: Recount,
+    found: ClassTable,
     match: str,
     k: int | None = None,
     *,
-    persons: Recount | None = None,
+    persons: ClassTable | None = None,
     limit: int = PAIR_LIMIT,
     tell: Callable[[float], None] | None = None,
 ) -> Matching:
@@ -83,7 +83,7 @@ def judge_match(
 
 
 def judge_all_matches(
-    found: Recount,
+    found: ClassTable,
     k: int | None = None,
     *,
     limit: int = PAIR_LIMIT,
@@ -100,7 +100,7 @@ def judge_all_matches(
 
 
 def count_matches(
-    found: Recount,
+    found: ClassTable,
     match: str,
     *,
     limit: int = PAIR_LIMIT,
@@ -118,7 +118,7 @@ def count_matches(
     return count_pairs(codes, found.sizes, right=match == "right-maybe", limit=limit, tell=tell)
 
 
-def _codes(found: Recount) -> Ints:
+def _codes(found: ClassTable) -> Ints:
     """A row for each class, with a number for each label, 0 for missing."""
     columns = [found.table.column(i) for i in range(len(found.quasi_identifiers))]
     coded = [pc.dictionary_encode(column).combine_chunks() for column in columns]

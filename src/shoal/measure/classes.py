@@ -1,4 +1,4 @@
-"""Counting afresh: the classes of a table, their sizes, labels and sensitive values."""
+"""The classes of a table: their labels, their sizes and their sensitive values."""
 
 from __future__ import annotations
 
@@ -16,10 +16,17 @@ if TYPE_CHECKING:
     from shoal.values import Bools, Ints
 
 SIZE = "size"
-"""The column of a recount's table that has the number of records of each class."""
+"""The column of a class table with the number of records of each class."""
 
 Values: TypeAlias = Mapping[str | None, int]
 """How many records have each value of a sensitive attribute, None for missing."""
+
+
+def counted_values(values: Values, missing_as_value: bool) -> Values:
+    """The values that count: all of them, or those that are not missing."""
+    if missing_as_value or None not in values:
+        return values
+    return {value: count for value, count in values.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ class ClassName:
 
 
 @dataclass(frozen=True, eq=False)
-class Recount:
+class ClassTable:
     """The classes of a table: a row of `table` per class, with its labels and its size.
 
     Missing equals missing. `marked` records stay out of every class: all that could be said of them
@@ -89,7 +96,7 @@ class Recount:
             self.sizes[_missing(self.table, range(len(self.quasi_identifiers))).any(0)].sum()
         )
 
-    def by_persons(self, persons: Ints, values: Mapping[str, Sequence[Values]]) -> Recount:
+    def by_persons(self, persons: Ints, values: Mapping[str, Sequence[Values]]) -> ClassTable:
         """The same classes with persons for sizes, and with values counted by persons."""
         place = self.table.column_names.index(SIZE)
         table = self.table.set_column(place, SIZE, pa.array(persons, pa.int64()))
@@ -127,7 +134,7 @@ class Recount:
         )
 
 
-def recount(
+def count_classes(
     source: Source,
     quasi_identifiers: Sequence[str],
     *,
@@ -136,7 +143,7 @@ def recount(
     missing: Sequence[str] = (),
     missing_sensitive: Sequence[str] = (),
     blank: int = 0,
-) -> Recount:
+) -> ClassTable:
     """Count the classes of a table, and their sensitive values, with one GROUP BY of the engine.
 
     With `mark`, records without any quasi-identifier and sensitive value are suppressed ones. The
@@ -159,14 +166,14 @@ def recount(
             in_class = min(blank, marked)
             table = pa.concat_tables([table, _blank(table.schema, in_class)])
     if not sensitive:
-        return Recount(names, table, marked)
+        return ClassTable(names, table, marked)
     table = _without(table, range(columns, columns + len(sensitive)), missing_sensitive)
     classes, class_of = _classes(table, columns)
     values = {
         name: _values(table.column(columns + i), table.column(SIZE), class_of, len(classes))
         for i, name in enumerate(sensitive)
     }
-    return Recount(names, classes, marked - in_class, values, in_class)
+    return ClassTable(names, classes, marked - in_class, values, in_class)
 
 
 def _without_marked(table: pa.Table, positions: range) -> tuple[int, pa.Table]:
@@ -179,13 +186,6 @@ def _blank(schema: pa.Schema, records: int) -> pa.Table:
     """A row that stands for so many blank records; none for none."""
     rows = [{SIZE: records}] if records else []
     return pa.Table.from_pylist(rows, schema)
-
-
-def distinct_values(counted: pa.Table, names: Sequence[str]) -> dict[str, frozenset[str]]:
-    """The values of each of these columns in what `count_by` gave, missing ones left out."""
-    return {
-        name: frozenset(pc.unique(counted.column(name)).drop_null().to_pylist()) for name in names
-    }
 
 
 def _counted(source: Source, columns: Sequence[str], missing: Sequence[str]) -> pa.Table:

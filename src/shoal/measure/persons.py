@@ -6,19 +6,19 @@ texts become numbers at once, and everything after that is sorting and counting 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.verify.numbering import encoded, numbered
+from shoal.measure.numbering import encoded, numbered
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Source
+    from shoal.measure.classes import ClassTable, Values
     from shoal.values import Ints
-    from shoal.verify.recount import Recount, Values
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,8 @@ class Tally:
     alone: int
     values: ValuesOfPersons | None
 
-    def rows_of(self, found: Recount) -> Ints:
-        """For each class of a recount the row with the same labels here, -1 where there is none."""
+    def rows_of(self, found: ClassTable) -> Ints:
+        """For each class of `found` the row with the same labels here, -1 where there is none."""
         names, classes = range(self.labels.num_columns), found.classes
         both = [
             pa.chunked_array(
@@ -125,6 +125,40 @@ def tally(
         len(np.unique(person_of[lone])),
         values,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Persons:
+    """Classes by persons: `found` has persons for sizes, and as sensitive values the distinct pairs
+    of person and value.
+
+    Of the whole table, `reference` has the pairs, `everybody` is the number of persons, and `alone`
+    of those who have a class of their own.
+    """
+
+    found: ClassTable
+    reference: Mapping[str, Values]
+    everybody: int
+    alone: int
+
+
+Count: TypeAlias = "Callable[[str | None], tuple[Tally, Ints]]"
+"""Tallies a table with a sensitive attribute, or without one; the row of each class there."""
+
+
+def persons_in(found: ClassTable, sensitive: Sequence[str], count: Count) -> Persons:
+    """The classes of a table by persons, tallied once for each of these sensitive attributes."""
+    values: dict[str, Sequence[Values]] = {}
+    reference: dict[str, Values] = {}
+    for name in sensitive:
+        counted, rows = count(name)
+        if counted.values is not None:
+            values[name] = [counted.values.of_persons(row) for row in rows.tolist()]
+            reference[name] = counted.values.table
+    if not sensitive:
+        counted, rows = count(None)
+    persons = found.by_persons(counted.persons[rows], values)
+    return Persons(persons, reference, counted.everybody, counted.alone)
 
 
 def _labelled(

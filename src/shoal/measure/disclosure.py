@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shoal.verify import spread
-from shoal.verify.judges import Reference, distance_of
+from shoal.measure import spread
+from shoal.measure.distance import distance_of
 
 if TYPE_CHECKING:
-    from shoal.verify.ancestors import Ancestors
-    from shoal.verify.recount import ClassName, Recount, Values
+    from shoal.measure.classes import ClassName, ClassTable, Values
+    from shoal.measure.distance import Ancestors
 
 NAMED_CLASSES = 3
 """How many homogeneous classes are named."""
@@ -69,16 +69,15 @@ class Disclosure:
 
 
 def disclosure(
-    attribute: str, found: Recount, classes: list[Values], table: Values, tree: Ancestors | None
+    attribute: str, found: ClassTable, classes: list[Values], table: Values, tree: Ancestors | None
 ) -> Disclosure:
     """Measure one attribute; `tree` is its hierarchy where hierarchical distance is wanted."""
-    reference = Reference(table, tree)
     l = min(map(len, classes), default=0)
     homogeneous = [row for row, values in enumerate(classes) if len(values) == 1]
     largest = found.first_of(homogeneous, NAMED_CLASSES, "descending")
 
     def away(kind: str) -> float | None:
-        return _worst(distance_of(kind, reference), classes)
+        return _worst(distance_of(kind, table, tree), classes)
 
     return Disclosure(
         attribute=attribute,

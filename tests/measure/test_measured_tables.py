@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.verify.measure import Measure, measure
-from shoal.verify.recount import distinct_values, recount
+from shoal.measure.classes import count_classes
+from shoal.measure.table import Measure, measure
 from verify.rows import Row, source
 
 CELLS = st.sampled_from(["a", "b", "?", "", None])
@@ -38,7 +38,7 @@ def test_a_measure_counts_what_a_plain_counter_counts(rows: list[Row]) -> None:
 
 @given(TABLES)
 def test_labels_of_a_column_are_counted_over_all_classes(rows: list[Row]) -> None:
-    found = recount(source("xyz", rows), ["x", "y"])
+    found = count_classes(source("xyz", rows), ["x", "y"])
     for at in range(2):
         counts = Counter(row[at] or None for row in rows)
         column = found.column(at)
@@ -48,16 +48,11 @@ def test_labels_of_a_column_are_counted_over_all_classes(rows: list[Row]) -> Non
 
 @given(TABLES)
 def test_marked_records_are_those_without_any_value_looked_at(rows: list[Row]) -> None:
-    found = recount(source("xyz", rows), ["x", "y"], sensitive=["z"], mark=True)
+    found = count_classes(source("xyz", rows), ["x", "y"], sensitive=["z"], mark=True)
     marked = [row for row in rows if not any(row)]
     assert found.marked == len(marked)
     kept = Counter(tuple(cell or None for cell in row[:2]) for row in rows if any(row))
     assert sorted(found.sizes.tolist()) == sorted(kept.values())
-
-
-def test_distinct_values_leave_out_what_is_missing() -> None:
-    counted = source("xy", [("a", "b"), ("a", None), ("c", "?")]).count_by("xy", ["?"])
-    assert distinct_values(counted, ["x", "y"]) == {"x": {"a", "c"}, "y": {"b"}}
 
 
 def test_a_column_may_have_the_name_of_the_counts() -> None:

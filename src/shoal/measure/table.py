@@ -7,22 +7,20 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from shoal.errors import BadData, BadHierarchy
-from shoal.verify.disclosure import Disclosure, disclosure
-from shoal.verify.matching import Matching, judge_all_matches, judge_match
-from shoal.verify.pairs import PAIR_LIMIT
-from shoal.verify.persons import Persons, persons_in
-from shoal.verify.recount import recount
-from shoal.verify.sensitive import told
-from shoal.verify.tally import tally
+from shoal.measure.classes import count_classes, counted_values
+from shoal.measure.disclosure import Disclosure, disclosure
+from shoal.measure.matching import Matching, judge_all_matches, judge_match
+from shoal.measure.pairs import PAIR_LIMIT
+from shoal.measure.persons import Persons, persons_in, tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from shoal.engines.base import Source
+    from shoal.measure.classes import ClassTable, Values
+    from shoal.measure.distance import Ancestors
+    from shoal.measure.persons import Tally
     from shoal.values import Caution, Ints
-    from shoal.verify.ancestors import Ancestors
-    from shoal.verify.recount import Recount, Values
-    from shoal.verify.tally import Tally
 
 _BOUNDS = (1, 2, 3, 5, 10, 20, 50, 100)
 
@@ -244,7 +242,7 @@ def measure(
             code="persons-without-classes",
             hint="count persons by extended or basic match, or leave them out",
         )
-    found = recount(
+    found = count_classes(
         source,
         quasi_identifiers,
         sensitive=sensitive,
@@ -280,7 +278,7 @@ def measure(
 
 def _persons(
     source: Source,
-    found: Recount,
+    found: ClassTable,
     person: Sequence[str],
     sensitive: Sequence[str],
     missing: Sequence[str],
@@ -295,7 +293,7 @@ def _persons(
     return persons_in(found, sensitive, count)
 
 
-def _measured(found: Recount, persons: Persons, columns: Sequence[str]) -> PersonMeasure:
+def _measured(found: ClassTable, persons: Persons, columns: Sequence[str]) -> PersonMeasure:
     sizes = persons.found.sizes
     return PersonMeasure(
         tuple(columns),
@@ -309,7 +307,7 @@ def _measured(found: Recount, persons: Persons, columns: Sequence[str]) -> Perso
 
 
 def _disclosed(
-    found: Recount,
+    found: ClassTable,
     persons: Persons | None,
     name: str,
     missing_as_value: bool,
@@ -317,10 +315,10 @@ def _disclosed(
 ) -> Disclosure:
     """One sensitive attribute, with its distribution in the table itself as reference."""
     values = (found if persons is None else persons.found).values[name]
-    classes = [told(each, missing_as_value) for each in values]
+    classes = [counted_values(each, missing_as_value) for each in values]
     table = _summed(classes)
     if persons is not None:
-        table = told(persons.reference[name], missing_as_value)
+        table = counted_values(persons.reference[name], missing_as_value)
     try:
         return disclosure(name, found, classes, table, tree)
     except BadHierarchy as error:

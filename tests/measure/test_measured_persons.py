@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal.cli.app import app
 from shoal.errors import BadData
-from shoal.verify.measure import measure
+from shoal.measure.table import measure
 from verify.persons_oracle import classes_of, pairs_of
 from verify.rows import Row, source
 
