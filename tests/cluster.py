@@ -7,10 +7,12 @@ share one cluster and one session.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import warnings
 from collections.abc import Iterator
@@ -191,6 +193,27 @@ def spark_session(
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+@contextlib.contextmanager
+def local_session() -> Iterator[SparkSession]:
+    """A session inside this process, without a cluster, and stopped at the end."""
+    from pyspark.sql import SparkSession
+
+    with tempfile.TemporaryDirectory(prefix="test-spark-") as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PySpark's, about the version of pandas
+        os.environ.update(_environment(Path(folder)))
+        settings: dict[str, Any] = {
+            **SETTINGS,
+            "spark.local.dir": f"{folder}/local",
+            "spark.sql.warehouse.dir": f"{folder}/warehouse",
+        }
+        session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        try:
+            yield session
+        finally:
+            session.stop()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -58,9 +58,16 @@ def postgres(programs: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def mariadb_url() -> Iterator[str]:
     """The URL of an empty MariaDB database."""
-    installer, server = shutil.which("mariadb-install-db"), _mariadbd()
-    if installer is None or server is None:
+    programs = mariadb_programs()
+    if programs is None:
         pytest.skip("MariaDB is not installed: apt-get install mariadb-server")
+    with mariadb(*programs) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def mariadb(installer: str, server: str) -> Iterator[str]:
+    """The URL of a new MariaDB server, which is stopped at the end."""
     with _folder("mariadb") as folder:
         port = _free_port()
         user = _unprivileged("mysql", folder)
@@ -163,8 +170,12 @@ def postgres_programs() -> Path | None:
     return None if program is None else Path(program).resolve().parent
 
 
-def _mariadbd() -> str | None:
-    return shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/libexec")
+def mariadb_programs() -> tuple[str, str] | None:
+    """The programs that make and run a MariaDB server, None where they are not installed."""
+    installer = shutil.which("mariadb-install-db")
+    places = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/libexec"
+    server = shutil.which("mariadbd", path=places)
+    return (installer, server) if installer is not None and server is not None else None
 
 
 def _unprivileged(name: str, folder: Path) -> str | None:

@@ -11,47 +11,48 @@ import yaml
 
 import commands
 import shoal
-from prove.judge import Asked, Grid, faults
-from prove.places import Place, csv_file, json_file, parquet_file, read_csv, sqlite_table
-from prove.tables import table
-from prove.trial import Failed, Trial, given_by
+from prove.databases import sqlite_table
+from prove.files import csv_file, json_file, parquet_file, read_csv
+from prove.judge import Demands, faults
+from prove.tables import Grid, Store, table
+from prove.trial import Failed, Trial, run_or_decline
 
 K = 3
 
 
 def attack(trial: Trial) -> None:
     """Break the definition, a hierarchy or the data: nothing unsafe comes out, nothing crashes."""
-    chance, folder = trial.chance, trial.folder
-    source = _source(chance, folder)
-    source.write(chance, table(chance, ["q1", "q2", "kept"], persons=False))
+    rng, folder = trial.rng, trial.folder
+    source = _source(rng, folder)
+    source.write(rng, table(rng, ["q1", "q2", "kept"], persons=False))
     definition = _definition(source)
     (folder / "d.yaml").write_text(yaml.safe_dump(definition, sort_keys=False), encoding="utf-8")
     (folder / "q2.csv").write_text("a;x;*\nb;x;*\n1;y;*\n", encoding="utf-8")
     read = [path for path in folder.iterdir() if path.is_file()]
-    broken = chance.choice([*read, folder / "d.yaml"])
-    for _ in range(chance.choice([1, 1, 3])):
-        _break(chance, folder, broken)
-    if chance.random() < 0.15:
+    broken = rng.choice([*read, folder / "d.yaml"])
+    for _ in range(rng.choice([1, 1, 3])):
+        _break(rng, folder, broken)
+    if rng.random() < 0.15:
         _run_the_command(folder)
     else:
-        given_by(lambda: shoal.run(folder / "d.yaml"))
+        run_or_decline(lambda: shoal.run(folder / "d.yaml"))
     _judge(folder)
 
 
-def _source(chance: Random, folder: Path) -> Place:
-    makers: list[Callable[[], Place]] = [
+def _source(rng: Random, folder: Path) -> Store:
+    makers: list[Callable[[], Store]] = [
         lambda: csv_file(folder / "in.csv"),
         lambda: parquet_file(folder / "in.parquet"),
         lambda: json_file(folder / "in.json"),
         lambda: json_file(folder / "in.jsonl"),
         lambda: sqlite_table(folder / "in.db", "it"),
     ]
-    return chance.choice(makers)()
+    return rng.choice(makers)()
 
 
-def _definition(source: Place) -> dict[str, Any]:
+def _definition(source: Store) -> dict[str, Any]:
     return {
-        "source": source.named,
+        "source": source.location,
         "output": "release.csv",
         "k": K,
         "suppression": "20%",
@@ -66,11 +67,11 @@ def _definition(source: Place) -> dict[str, Any]:
     }
 
 
-def _break(chance: Random, folder: Path, path: Path) -> None:
+def _break(rng: Random, folder: Path, path: Path) -> None:
     """Change some bytes; a definition must still write into the folder, whatever else it says."""
     before = path.read_bytes()
     for _ in range(100):
-        after = _changed(chance, before)
+        after = _changed(rng, before)
         if path.name != "d.yaml" or _stays_inside(folder, after):
             path.write_bytes(after)
             return
@@ -94,12 +95,12 @@ ODD = [
 ODD += [b"1e999", b"-1", b"null", b"!!python/x", b"\xef\xbb\xbf", b"\xf0\x9f\x90\x9f", b"NaN", b"*"]
 
 
-def _changed(chance: Random, data: bytes) -> bytes:
-    at = chance.randrange(len(data) + 1)
-    to = min(len(data), at + chance.choice([1, 2, 10, 100]))
-    way = chance.choice(["flip", "cut", "end", "insert", "repeat", "word"])
+def _changed(rng: Random, data: bytes) -> bytes:
+    at = rng.randrange(len(data) + 1)
+    to = min(len(data), at + rng.choice([1, 2, 10, 100]))
+    way = rng.choice(["flip", "cut", "end", "insert", "repeat", "word"])
     if way == "flip" and at < len(data):
-        return data[:at] + bytes([data[at] ^ (1 << chance.randrange(8))]) + data[at + 1 :]
+        return data[:at] + bytes([data[at] ^ (1 << rng.randrange(8))]) + data[at + 1 :]
     if way == "cut":
         return data[:at] + data[to:]
     if way == "end":
@@ -108,11 +109,9 @@ def _changed(chance: Random, data: bytes) -> bytes:
         return data[:to] + data[at:]
     if way == "word":
         words = data.split(b" ")
-        words[chance.randrange(len(words))] = chance.choice(
-            [*ODD, b"true", b"[]", b"{}", b"7", b""]
-        )
+        words[rng.randrange(len(words))] = rng.choice([*ODD, b"true", b"[]", b"{}", b"7", b""])
         return b" ".join(words)
-    return data[:at] + chance.choice(ODD) + data[at:]
+    return data[:at] + rng.choice(ODD) + data[at:]
 
 
 def _stays_inside(folder: Path, definition: bytes) -> bool:
@@ -136,7 +135,7 @@ def _judge(folder: Path) -> None:
     definition = yaml.safe_load((folder / "d.yaml").read_bytes())
     release = read_csv(folder / "release.csv")
     quasi = tuple(n for n, a in definition["attributes"].items() if _is_quasi(a))
-    sizes = Asked(int(definition.get("k", K)), quasi, kept=tuple(set(release.names) - set(quasi)))
+    sizes = Demands(int(definition.get("k", K)), quasi, kept=tuple(set(release.names) - set(quasi)))
     wrong = faults(sizes, Grid(release.names, release.rows), release)
     if wrong and definition.get("suppressed") != "mark":
         raise Failed("; ".join(wrong))

@@ -7,17 +7,20 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from random import SystemRandom
 from typing import TextIO
 
+import cluster
 import servers
 from prove import broken, kills, optimality, overwriting, safety, tampering
-from prove.trial import Attack, Outcome, attempt
+from prove.trial import Attack, Outcome, Services, attempt
 
 KINDS: dict[str, Attack] = {
     "safety": safety.attack,
+    "spark": safety.attack_spark,
     "optimality": optimality.attack,
     "tampering": tampering.attack,
     "kills": kills.attack,
@@ -56,7 +59,7 @@ def prove(
     kinds: Sequence[str],
     seed: int,
     going_on: Callable[[Tally], bool],
-    postgres: str | None,
+    services: Services,
     progress: TextIO,
 ) -> list[Tally]:
     """Run trials of the kind that had least time so far, as long as its tally says to go on.
@@ -68,7 +71,7 @@ def prove(
     while waiting := [tally for tally in tallies if going_on(tally)]:
         tally = min(waiting, key=lambda each: each.seconds)
         number, began = tally.next_seed, time.perf_counter()
-        outcome = attempt(tally.kind, KINDS[tally.kind], number, postgres)
+        outcome = attempt(tally.kind, KINDS[tally.kind], number, services)
         tally.seconds += time.perf_counter() - began
         tally.next_seed += 1
         tally.add(number, outcome)
@@ -101,20 +104,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help="seed of the first trial of each kind")
     parser.add_argument("--trials", type=int, help="trials of each kind at most")
     parser.add_argument("--only", default=",".join(KINDS), help=f"kinds: {','.join(KINDS)}")
-    given = parser.parse_args(arguments)
-    kinds = given.only.split(",")
+    options = parser.parse_args(arguments)
+    kinds = options.only.split(",")
     if unknown := set(kinds) - set(KINDS):
         parser.error(f"no kind {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}")
-    seed = given.seed if given.seed is not None else SystemRandom().randrange(10**9)
-    with _postgres() as postgres:
-        end = time.monotonic() + 60 * given.minutes
-        print(f"seeds from {seed}, {'with' if postgres else 'without'} PostgreSQL")
+    seed = options.seed if options.seed is not None else SystemRandom().randrange(10**9)
+    with _services(kinds) as services:
+        if services.spark is None:
+            kinds = [kind for kind in kinds if kind != "spark"]
+        end = time.monotonic() + 60 * options.minutes
+        print(f"seeds from {seed}, with {_names(services) or 'files alone'}")
 
         def going_on(tally: Tally) -> bool:
-            enough = given.trials is not None and tally.trials >= given.trials
+            enough = options.trials is not None and tally.trials >= options.trials
             return not enough and time.monotonic() < end
 
-        tallies = prove(kinds, seed, going_on, postgres, sys.stderr)
+        tallies = prove(kinds, seed, going_on, services, sys.stderr)
     print(table(tallies))
     failed = [each for each in tallies if each.failures]
     for each in failed:
@@ -123,12 +128,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
+def _names(services: Services) -> str:
+    found = {
+        "PostgreSQL": services.postgres,
+        "MariaDB": services.mariadb,
+        "Spark": services.spark,
+    }
+    return ", ".join(name for name, service in found.items() if service is not None)
+
+
 @contextmanager
-def _postgres() -> Iterator[str | None]:
-    """A PostgreSQL server for the trials, where one is installed."""
-    programs = servers.postgres_programs()
-    if programs is None:
-        yield None
-        return
-    with servers.postgres(programs) as url:
-        yield url
+def _services(kinds: Sequence[str]) -> Iterator[Services]:
+    """What the kinds can use of what is installed: servers of their own, one Spark session."""
+    with ExitStack() as running:
+        postgres = mariadb = spark = None
+        if {"safety", "spark", "overwriting"} & set(kinds):
+            if (programs := servers.postgres_programs()) is not None:
+                postgres = running.enter_context(servers.postgres(programs))
+            if (mariadb_programs := servers.mariadb_programs()) is not None:
+                mariadb = running.enter_context(servers.mariadb(*mariadb_programs))
+        if "spark" in kinds and find_spec("pyspark") is not None:
+            spark = running.enter_context(cluster.local_session())
+        yield Services(postgres, mariadb, spark)

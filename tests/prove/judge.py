@@ -1,8 +1,10 @@
-"""Whether a release is safe, told from what is stored in plain Python, without code of Shoal."""
+"""Judges a release from what is stored, in plain Python and without any code of Shoal."""
 
 from __future__ import annotations
 
 import datetime
+import itertools
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,38 +14,34 @@ from typing import Any
 
 import numpy as np
 
-from prove.tables import SERIAL
+from prove.tables import SERIAL, Grid, empty
+
+TOLERANCE = 1e-9
+"""How far a float may be beyond its limit."""
 
 
 @dataclass(frozen=True)
-class Grid:
-    """A table as some other library than Shoal reads it."""
+class ValueDemand:
+    """What each class must have of a sensitive column; a class without any value has nothing.
 
-    names: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-
-    def at(self, name: str) -> int:
-        return self.names.index(name)
-
-    def cells(self, row: Sequence[Any], names: Iterable[str]) -> tuple[Any, ...]:
-        return tuple(row[self.at(name)] for name in names)
-
-
-@dataclass(frozen=True)
-class Demand:
-    """What each class must have of a sensitive column."""
+    `recursive` is (c, l). `closeness` is t, by the `ordered` distance or the equal one.
+    """
 
     distinct: int = 1
     alpha: Fraction = Fraction(1)
+    entropy: float = 1.0
+    recursive: tuple[Fraction, int] | None = None
+    closeness: Fraction | None = None
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was asked of a release, in the judge's own words."""
+class Demands:
+    """What a definition demands of a release, in the judge's own words."""
 
     k: int
     quasi: tuple[str, ...]
-    sensitive: dict[str, Demand] = field(default_factory=dict)
+    sensitive: dict[str, ValueDemand] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     suppression: int | Fraction = 0
     marked: bool = False
@@ -62,13 +60,6 @@ class Asked:
     def lacks(self, cell: Any) -> bool:
         """Whether a cell of the source is missing."""
         return empty(cell) or (isinstance(cell, str) and cell in self.missing)
-
-
-def empty(cell: Any) -> bool:
-    """Null, empty text, NaN, NaT and pandas' NA."""
-    if type(cell).__name__ in ("NoneType", "NAType", "NaTType"):
-        return True
-    return bool(cell == "" or cell != cell)
 
 
 def exact(cell: Any) -> str:
@@ -116,28 +107,33 @@ def same(given: Any, stored: Any) -> bool:
     return isinstance(stored, str) and text == given
 
 
-def faults(asked: Asked, source: Grid, release: Grid) -> list[str]:
+def faults(demands: Demands, source: Grid, release: Grid) -> list[str]:
     """All that is unsafe or wrong with the release; nothing for a good one."""
-    if set(release.names) != asked.released:
-        return [f"columns {sorted(release.names)} in place of {sorted(asked.released)}"]
-    counted = [row for row in source.rows if not (asked.basic and _incomplete(asked, source, row))]
-    blank, classes = _classes(asked, source, release)
-    unsafe = {key for key, rows in classes.items() if not _safe(asked, source, release, rows)}
+    if set(release.names) != demands.released:
+        return [f"columns {sorted(release.names)} in place of {sorted(demands.released)}"]
+    counted = counted_rows(demands, source)
+    blank, classes = _classes(demands, source, release)
+    unsafe = {key for key, rows in classes.items() if not _safe(demands, source, release, rows)}
     found = [f"class {key} is not safe" for key in unsafe]
     gone = len(counted) - len(release.rows)
-    if gone < 0 or (asked.marked and gone):
+    if gone < 0 or (demands.marked and gone):
         found.append(f"{len(release.rows)} records released of {len(counted)}")
-    if gone + len(blank) > asked.limit(len(counted)):
+    if gone + len(blank) > demands.limit(len(counted)):
         found.append(f"{gone + len(blank)} suppressed of {len(counted)}")
-    return found + (_changes(asked, source, release, blank) if SERIAL in release.names else [])
+    return found + (_changes(demands, source, release, blank) if SERIAL in release.names else [])
 
 
-def _incomplete(asked: Asked, source: Grid, row: Sequence[Any]) -> bool:
-    return any(map(asked.lacks, source.cells(row, asked.quasi)))
+def counted_rows(demands: Demands, source: Grid) -> list[Sequence[Any]]:
+    """The records that count: under basic match, those with all quasi-identifiers."""
+    return [
+        row
+        for row in source.rows
+        if not (demands.basic and any(map(demands.lacks, source.cells(row, demands.quasi))))
+    ]
 
 
 def _classes(
-    asked: Asked, source: Grid, release: Grid
+    demands: Demands, source: Grid, release: Grid
 ) -> tuple[set[int], dict[tuple[str, ...], list[int]]]:
     """The numbers of the rows that are suppressed and marked, and those of each class.
 
@@ -146,25 +142,27 @@ def _classes(
     """
     classes: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for i, row in enumerate(release.rows):
-        classes[tuple(map(exact, release.cells(row, asked.quasi)))].append(i)
-    nothing = ("missing",) * len(asked.quasi)
-    if not asked.marked or nothing not in classes:
+        classes[tuple(map(exact, release.cells(row, demands.quasi)))].append(i)
+    nothing = ("missing",) * len(demands.quasi)
+    if not demands.marked or nothing not in classes:
         return set(), classes
     rows = classes.pop(nothing)
     if SERIAL in release.names:
-        own = [i for i in rows if _never_had_any(asked, source, release, release.rows[i])]
+        own = [i for i in rows if _never_had_any(demands, source, release, release.rows[i])]
     else:
-        bare = sum(all(map(asked.lacks, source.cells(r, asked.quasi))) for r in source.rows)
+        bare = sum(all(map(demands.lacks, source.cells(r, demands.quasi))) for r in source.rows)
         own = rows[:bare]
-    shown = any(not empty(c) for i in own for c in release.cells(release.rows[i], asked.sensitive))
-    if own and (shown or _safe(asked, source, release, own)):
+    shown = any(
+        not empty(c) for i in own for c in release.cells(release.rows[i], demands.sensitive)
+    )
+    if own and (shown or _safe(demands, source, release, own)):
         classes[nothing] = own
     return set(rows) - set(classes.get(nothing, ())), classes
 
 
-def _never_had_any(asked: Asked, source: Grid, release: Grid, row: Sequence[Any]) -> bool:
+def _never_had_any(demands: Demands, source: Grid, release: Grid, row: Sequence[Any]) -> bool:
     given = _origin(source, release, row)
-    return given is not None and all(map(asked.lacks, source.cells(given, asked.quasi)))
+    return given is not None and all(map(demands.lacks, source.cells(given, demands.quasi)))
 
 
 def _origin(source: Grid, release: Grid, row: Sequence[Any]) -> Sequence[Any] | None:
@@ -173,32 +171,96 @@ def _origin(source: Grid, release: Grid, row: Sequence[Any]) -> Sequence[Any] | 
     return next((r for r in source.rows if str(r[source.at(SERIAL)]) == number), None)
 
 
-def _safe(asked: Asked, source: Grid, release: Grid, rows: Sequence[int]) -> bool:
+def _safe(demands: Demands, source: Grid, release: Grid, rows: Sequence[int]) -> bool:
     """Whether a class has k records, or k persons, and meets every demand on its values."""
     people: list[Any] = list(rows)
-    if asked.person is not None:
-        people = []
-        for i in rows:
-            origin = _origin(source, release, release.rows[i])
-            cell = None if origin is None else origin[source.at(asked.person)]
-            people.append(None if asked.lacks(cell) else cell)
-    if len(set(people)) < asked.k:
+    if demands.person is not None:
+        origins = [_origin(source, release, release.rows[i]) for i in rows]
+        people = [_person(demands, source, origin) for origin in origins]
+    if len(set(people)) < demands.k:
         return False
-    for name, demand in asked.sensitive.items():
-        pairs = {
-            (who, meaning(release.rows[i][release.at(name)]))
-            for i, who in zip(rows, people, strict=True)
-            if not asked.lacks(release.rows[i][release.at(name)])
-        }
-        values = Counter(value for _, value in pairs)
-        if len(values) < demand.distinct:
+    for name, demand in demands.sensitive.items():
+        cells = [release.rows[i][release.at(name)] for i in rows]
+        if not _diverse(demand, _counted(demands, people, cells)):
             return False
-        if values and Fraction(max(values.values()), len(pairs)) > demand.alpha:
-            return False
+        if demand.closeness is not None:
+            origins = [_origin(source, release, release.rows[i]) for i in rows]
+            own = [None if row is None else row[source.at(name)] for row in origins]
+            values = _counted(demands, people, own)
+            if not _close(demand, values, _whole(demands, source, name)):
+                return False
     return True
 
 
-def _changes(asked: Asked, source: Grid, release: Grid, blank: set[int]) -> list[str]:
+def _person(demands: Demands, source: Grid, row: Sequence[Any] | None) -> Any:
+    """Whose record this is; all records that do not say so are of one person."""
+    cell = None if row is None or demands.person is None else row[source.at(demands.person)]
+    return None if demands.lacks(cell) else cell
+
+
+def _counted(demands: Demands, people: Iterable[Any], cells: Iterable[Any]) -> Counter[str]:
+    """How often each value occurs; a person counts once with each different value."""
+    pairs = {
+        (person, meaning(cell))
+        for person, cell in zip(people, cells, strict=True)
+        if not demands.lacks(cell)
+    }
+    return Counter(value for _, value in pairs)
+
+
+def _whole(demands: Demands, source: Grid, name: str) -> Counter[str]:
+    """The values of the whole table, suppressed records included."""
+    rows = counted_rows(demands, source)
+    people: list[Any] = list(range(len(rows)))
+    if demands.person is not None:
+        people = [_person(demands, source, row) for row in rows]
+    return _counted(demands, people, [row[source.at(name)] for row in rows])
+
+
+def _diverse(demand: ValueDemand, values: Counter[str]) -> bool:
+    """Whether the values of a class are as many and as evenly spread as demanded."""
+    total = values.total()
+    if len(values) < demand.distinct:
+        return False
+    if values and Fraction(max(values.values()), total) > demand.alpha:
+        return False
+    entropy = -sum(n / total * math.log(n / total) for n in values.values())
+    if entropy < math.log(demand.entropy) - TOLERANCE:
+        return False
+    if demand.recursive is None:
+        return True
+    c, l = demand.recursive
+    counts = sorted(values.values(), reverse=True)
+    return bool(counts) and counts[0] < c * sum(counts[l - 1 :])
+
+
+def _close(demand: ValueDemand, values: Counter[str], table: Counter[str]) -> bool:
+    """Whether the values of a class are spread nearly as in the whole table."""
+    if not values or demand.closeness is None:
+        return False
+    order = sorted(table | values, key=_in_order)
+    surplus = [
+        Fraction(values[value], values.total()) - Fraction(table[value], table.total())
+        for value in order
+    ]
+    if demand.ordered:
+        moved = sum(map(abs, itertools.accumulate(surplus)), Fraction(0))
+        distance = moved / max(len(order) - 1, 1)
+    else:
+        distance = sum(map(abs, surplus), Fraction(0)) / 2
+    return float(distance) <= float(demand.closeness) + TOLERANCE
+
+
+def _in_order(value: str) -> tuple[bool, Decimal, str]:
+    """Numbers by size, then texts by code point."""
+    try:
+        number = Decimal(value)
+    except InvalidOperation:
+        return True, Decimal(0), value
+    return (False, number, value) if number.is_finite() else (True, Decimal(0), value)
+
+
+def _changes(demands: Demands, source: Grid, release: Grid, blank: set[int]) -> list[str]:
     """Records that are not of the source, changed values, one value recoded in two ways."""
     found = []
     became: dict[tuple[str, str], str] = {}
@@ -210,12 +272,12 @@ def _changes(asked: Asked, source: Grid, release: Grid, blank: set[int]) -> list
         if origin is None:
             found.append(f"no record {row[release.at(SERIAL)]!r} in the source")
             continue
-        for name in asked.kept if i in blank else (*asked.kept, *asked.sensitive):
+        for name in demands.kept if i in blank else (*demands.kept, *demands.sensitive):
             given, stored = origin[source.at(name)], row[release.at(name)]
-            lost = name in asked.sensitive and asked.lacks(given) and empty(stored)
+            lost = name in demands.sensitive and demands.lacks(given) and empty(stored)
             if not lost and not same(given, stored):
                 found.append(f"{name}: {given!r} became {stored!r}")
-        for name in asked.quasi if i not in blank else ():
+        for name in demands.quasi if i not in blank else ():
             given, label = exact(origin[source.at(name)]), exact(row[release.at(name)])
             if became.setdefault((name, given), label) != label:
                 found.append(f"{name}: {given!r} became two values")

@@ -13,7 +13,9 @@ from typing import Any
 import yaml
 
 from commands import TIME_LIMIT, leftovers, shoal, start
-from prove.places import Place, csv_file, json_file, parquet_file, sqlite_table
+from prove.databases import sqlite_table
+from prove.files import csv_file, json_file, parquet_file
+from prove.tables import Store
 from prove.trial import Failed, Trial
 
 RECORDS = 20_000
@@ -23,15 +25,15 @@ FILES = {"source.csv", "d.yaml", "result.json", "tmp"}
 
 def attack(trial: Trial) -> None:
     """Run to the end, run and kill over the old output, then run again."""
-    chance, folder = trial.chance, trial.folder
-    _write_source(chance, folder / "source.csv")
-    output = _output(chance, folder)
+    rng, folder = trial.rng, trial.folder
+    _write_source(rng, folder / "source.csv")
+    output = _output(rng, folder)
     _define(folder, output, k=40)
     _run(folder)
     old = _seen(output)
     _define(folder, output, k=5)
     began = time.perf_counter()
-    _kill(folder, chance.uniform(0.1, 2.5))
+    _kill(folder, rng.uniform(0.1, 2.5))
     lasted = time.perf_counter() - began
     found = _seen(output)
     _run(folder)
@@ -45,26 +47,26 @@ def attack(trial: Trial) -> None:
         raise Failed(f"killed after {lasted:.2f} s: the next run leaves {strays}")
 
 
-def _write_source(chance: Random, path: Path) -> None:
+def _write_source(rng: Random, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["name", "age", "zip", "ill"])
         for i in range(RECORDS):
-            zip_code = f"{chance.randrange(800):05}"
-            writer.writerow([f"n{i}", chance.randint(1, 90), zip_code, chance.choice("abcdef")])
+            zip_code = f"{rng.randrange(800):05}"
+            writer.writerow([f"n{i}", rng.randint(1, 90), zip_code, rng.choice("abcdef")])
 
 
-def _output(chance: Random, folder: Path) -> Place:
+def _output(rng: Random, folder: Path) -> Store:
     makers = [csv_file, json_file, parquet_file]
     endings = [".csv", ".jsonl", ".parquet"]
-    choice = chance.randrange(4)
+    choice = rng.randrange(4)
     if choice == 3:
         return sqlite_table(folder / "release.db", "release")
     return makers[choice](folder / f"release{endings[choice]}")
 
 
-def _define(folder: Path, output: Place, k: int) -> None:
-    named: Any = output.named
+def _define(folder: Path, output: Store, k: int) -> None:
+    named: Any = output.location
     definition = {
         "source": "source.csv",
         "output": {**named, "replace": True} if isinstance(named, dict) else named,
@@ -96,13 +98,13 @@ def _kill(folder: Path, seconds: float) -> None:
     process.communicate(timeout=TIME_LIMIT)
 
 
-def _seen(output: Place) -> str:
+def _seen(output: Store) -> str:
     """All that lies in the output, order included."""
     return repr(output.read())
 
 
-def _stray(path: Path, output: Place) -> bool:
+def _stray(path: Path, output: Store) -> bool:
     """Whether nobody asked for a file."""
-    named = output.named
+    named = output.location
     asked = Path(named["url"].removeprefix("sqlite:///") if isinstance(named, dict) else named)
     return path.name not in {*FILES, asked.name}

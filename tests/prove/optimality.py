@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import shoal
 from prove.problems import best, problem, write
-from prove.trial import Declined, Failed, Trial, given_by
+from prove.trial import Declined, Failed, Trial, run_or_decline
 
 
 def attack(trial: Trial) -> None:
     """Compare loss, levels and suppressed records; where nothing is safe, Shoal must say so."""
-    small = problem(trial.chance)
+    small = problem(trial.rng)
     expected = best(small)
     definition = write(small, trial.folder)
-    if trial.chance.random() < 0.3:
-        definition["search"] = {"strategy": trial.chance.choice(["exhaustive", "flash", "bfs"])}
+    if trial.rng.random() < 0.3:
+        definition["search"] = {"strategy": trial.rng.choice(["exhaustive", "flash", "bfs"])}
     try:
-        result = given_by(lambda: shoal.run(definition))
+        result = run_or_decline(lambda: shoal.run(definition))
     except Declined as code:
         if str(code) == "infeasible" and expected is None:
             return

@@ -19,9 +19,10 @@ import yaml
 
 import commands
 import shoal
-from prove.places import Place, csv_file, json_file, parquet_file, postgres_table, sqlite_table
-from prove.tables import Column, Table
-from prove.trial import Declined, Failed, Trial, given_by
+from prove.databases import postgres_table, sqlite_table
+from prove.files import csv_file, json_file, parquet_file
+from prove.tables import Column, Store, Table
+from prove.trial import Declined, Failed, Trial, run_or_decline
 
 PEOPLE = Table(
     (
@@ -33,31 +34,31 @@ PEOPLE = Table(
 
 def attack(trial: Trial) -> None:
     """Aim an output at a file that is read, or at a table that is read."""
-    if trial.chance.random() < 0.5:
+    if trial.rng.random() < 0.5:
         _at_a_file(trial)
-    elif trial.postgres is not None and trial.chance.random() < 0.5:
-        _at_a_table_of_postgres(trial, trial.postgres)
+    elif trial.services.postgres is not None and trial.rng.random() < 0.5:
+        _at_a_table_of_postgres(trial, trial.services.postgres)
     else:
         _at_a_table_of_sqlite(trial)
 
 
 def _at_a_file(trial: Trial) -> None:
-    chance, folder = trial.chance, trial.folder
+    rng, folder = trial.rng, trial.folder
     (folder / "age.csv").write_text("".join(f"{20 + i};*\n" for i in range(5)))
-    place = _file(chance, folder)
-    place.write(chance, PEOPLE)
-    read = Path(place.named)
-    written = chance.choice(["output", "report", "result", "proof"])
-    victim = chance.choice([read, folder / "age.csv", folder / "d.yaml"])
-    ending = ".csv" if written == "output" else chance.choice([victim.suffix, ".html", ".csv"])
-    aimed = _spelling(chance, folder, victim, ending)
+    store = _file(rng, folder)
+    store.write(rng, PEOPLE)
+    read = Path(store.location)
+    written = rng.choice(["output", "report", "result", "proof"])
+    victim = rng.choice([read, folder / "age.csv", folder / "d.yaml"])
+    ending = ".csv" if written == "output" else rng.choice([victim.suffix, ".html", ".csv"])
+    aimed = _spelling(rng, folder, victim, ending)
     _define(folder, read, written, aimed)
     before = _bytes(folder)
     refused = _refused(lambda: _run(folder, written, aimed))
     _expect(refused, before, _bytes(folder), f"{written} {aimed!r}")
     elsewhere = str(folder / "elsewhere.csv")
     _define(folder, read, written, elsewhere)
-    given_by(lambda: _run(folder, written, elsewhere))
+    run_or_decline(lambda: _run(folder, written, elsewhere))
 
 
 def _define(folder: Path, source: Path, written: str, place: str) -> None:
@@ -81,14 +82,14 @@ def _run(folder: Path, written: str, place: str) -> None:
         raise Failed(f"exit code {done.returncode}: {done.stderr}")
 
 
-def _file(chance: Random, folder: Path) -> Place:
+def _file(rng: Random, folder: Path) -> Store:
     makers = [csv_file, parquet_file, json_file]
-    return makers[i := chance.randrange(3)](folder / f"source{('.csv', '.parquet', '.json')[i]}")
+    return makers[i := rng.randrange(3)](folder / f"source{('.csv', '.parquet', '.json')[i]}")
 
 
-def _spelling(chance: Random, folder: Path, path: Path, ending: str) -> str:
+def _spelling(rng: Random, folder: Path, path: Path, ending: str) -> str:
     """Another way to name a file, which need not be there yet; a link gets the ending."""
-    way = chance.choice(["absolute", "roundabout", "soft link", "hard link", "linked folder"])
+    way = rng.choice(["absolute", "roundabout", "soft link", "hard link", "linked folder"])
     if way == "roundabout":
         (folder / "sub").mkdir()
         return str(folder / "sub" / ".." / path.name)
@@ -105,8 +106,8 @@ def _spelling(chance: Random, folder: Path, path: Path, ending: str) -> str:
 
 
 def _at_a_table_of_sqlite(trial: Trial) -> None:
-    chance, folder = trial.chance, trial.folder
-    sqlite_table(folder / "it.db", "people").write(chance, PEOPLE)
+    rng, folder = trial.rng, trial.folder
+    sqlite_table(folder / "it.db", "people").write(rng, PEOPLE)
     (folder / "link.db").symlink_to("it.db")
     (folder / "sub").mkdir()
     urls = [f"sqlite:///{folder / name}" for name in ("it.db", "link.db", "sub/../it.db")]
@@ -114,21 +115,21 @@ def _at_a_table_of_sqlite(trial: Trial) -> None:
         connection.execute("CREATE VIEW seen AS SELECT * FROM people WHERE age > 0")
         connection.execute("CREATE VIEW far AS SELECT * FROM seen")
     sources = _sources("people", ["main.people", "PEOPLE"])
-    source = {"url": chance.choice(urls), **chance.choice(sources)}
-    named = chance.choice(["people", "People", "main.people", "MAIN.PEOPLE"])
-    output = {"url": chance.choice(urls), "table": named, "replace": True}
+    source = {"url": rng.choice(urls), **rng.choice(sources)}
+    named = rng.choice(["people", "People", "main.people", "MAIN.PEOPLE"])
+    output = {"url": rng.choice(urls), "table": named, "replace": True}
     before = _bytes(folder)
     refused = _refused(lambda: shoal.run(_definition(source, output)))
     _expect(refused, before, _bytes(folder), f"{source} to {output}")
     elsewhere = {**output, "table": "elsewhere"}
-    given_by(lambda: shoal.run(_definition(source, elsewhere)))
+    run_or_decline(lambda: shoal.run(_definition(source, elsewhere)))
 
 
 def _at_a_table_of_postgres(trial: Trial, url: str) -> None:
-    chance = trial.chance
-    place = postgres_table(url)
-    place.write(chance, PEOPLE)
-    name = place.named["table"]
+    rng = trial.rng
+    store = postgres_table(url)
+    store.write(rng, PEOPLE)
+    name = store.location["table"]
     with psycopg.connect(url) as connection:
         for view, of in ((f"{name} seen", name), (f"{name} far", f"{name} seen")):
             connection.execute(f'CREATE VIEW "{view}" AS SELECT * FROM "{of}"'.encode())
@@ -138,14 +139,14 @@ def _at_a_table_of_postgres(trial: Trial, url: str) -> None:
         {"query": f'SELECT * FROM public."{name}"'},
         {"query": f'SELECT age, max(ward) AS ward FROM "{name} far" GROUP BY age'},
     ]
-    source = {"url": chance.choice(urls), **chance.choice(sources)}
-    output = {"url": chance.choice(urls), "table": chance.choice([name, f"public.{name}"])}
+    source = {"url": rng.choice(urls), **rng.choice(sources)}
+    output = {"url": rng.choice(urls), "table": rng.choice([name, f"public.{name}"])}
     output["replace"] = True
-    before = repr(place.read())
+    before = repr(store.read())
     refused = _refused(lambda: shoal.run(_definition(source, output)))
-    _expect(refused, before, repr(place.read()), f"{source} to {output}")
+    _expect(refused, before, repr(store.read()), f"{source} to {output}")
     elsewhere = {**output, "table": f"{name} elsewhere"}
-    given_by(lambda: shoal.run(_definition(source, elsewhere)))
+    run_or_decline(lambda: shoal.run(_definition(source, elsewhere)))
 
 
 def _sources(name: str, others: list[str]) -> list[dict[str, str]]:

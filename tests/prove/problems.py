@@ -60,36 +60,36 @@ class Problem:
         return len(crowd) >= self.k and len({self.values[i] for i in records}) >= self.least
 
 
-def ladder(chance: Random, name: str) -> Ladder:
+def ladder(rng: Random, name: str) -> Ladder:
     """A hierarchy of 1 to 6 values with 1 to 3 levels above them, the last one a single value."""
-    values = [f"{name}{i}" for i in range(chance.randint(1, 6))]
+    values = [f"{name}{i}" for i in range(rng.randint(1, 6))]
     paths: dict[str, list[str]] = {value: [value] for value in values}
     group = {value: i for i, value in enumerate(values)}
-    for level in range(1, chance.randint(1, 3)):
-        merged = {i: chance.randrange(i + 1) for i in set(group.values())}
+    for level in range(1, rng.randint(1, 3)):
+        merged = {i: rng.randrange(i + 1) for i in set(group.values())}
         group = {value: merged[i] for value, i in group.items()}
         for value in values:
             paths[value].append(f"{name} {level}.{group[value]}")
     return Ladder({value: (*path, "*") for value, path in paths.items()})
 
 
-def problem(chance: Random) -> Problem:
+def problem(rng: Random) -> Problem:
     """A problem that is small enough to try all of its nodes."""
-    ladders = tuple(ladder(chance, f"v{j}-") for j in range(chance.randint(1, 3)))
-    size = chance.randint(3, 24)
-    absent = chance.choice([0, 0, 0.15])
-    pools = [[None if chance.random() < absent else v for v in each.steps] for each in ladders]
-    rows = tuple(tuple(chance.choice(pool) for pool in pools) for _ in range(size))
-    people = [None, *(f"p{i}" for i in range(chance.randint(2, size)))]
-    persons = tuple(chance.choices(people, k=size)) if chance.random() < 0.5 else ()
+    ladders = tuple(ladder(rng, f"v{j}-") for j in range(rng.randint(1, 3)))
+    size = rng.randint(3, 24)
+    absent = rng.choice([0, 0, 0.15])
+    pools = [[None if rng.random() < absent else v for v in each.steps] for each in ladders]
+    rows = tuple(tuple(rng.choice(pool) for pool in pools) for _ in range(size))
+    people = [None, *(f"p{i}" for i in range(rng.randint(2, size)))]
+    persons = tuple(rng.choices(people, k=size)) if rng.random() < 0.5 else ()
     return Problem(
         rows=rows,
         persons=persons,
-        values=tuple(chance.choices(["flu", "gout", "cold"], [5, 3, 1], k=size)),
+        values=tuple(rng.choices(["flu", "gout", "cold"], [5, 3, 1], k=size)),
         ladders=ladders,
-        k=chance.randint(2, 4),
-        limit=chance.choice([0, 1, chance.randint(0, size)]),
-        least=chance.choice([1, 1, 2]),
+        k=rng.randint(2, 4),
+        limit=rng.choice([0, 1, rng.randint(0, size)]),
+        least=rng.choice([1, 1, 2]),
     )
 
 

@@ -7,10 +7,11 @@ from random import Random
 from typing import Any
 
 import shoal
-from prove.judge import Asked, Demand, Grid, faults
-from prove.places import any_place, frame, read_frame
-from prove.tables import SERIAL, Table, table
-from prove.trial import Failed, Trial, given_by
+from prove.arrow import frame, read_frame
+from prove.judge import Demands, ValueDemand, faults
+from prove.stores import any_store, spark_output, spark_source
+from prove.tables import SERIAL, Grid, Store, Table, table
+from prove.trial import Failed, Trial, run_or_decline
 
 HIERARCHIES: dict[str, list[Any]] = {
     "integer": [{"intervals": [10, 100]}, {"mask": [1, 3]}],
@@ -22,38 +23,65 @@ HIERARCHIES: dict[str, list[Any]] = {
     "text": [{"mask": [1, 2]}, {"groups": [2, 4]}],
 }
 
+ORDERED = ("integer", "decimal")
+"""Kinds whose order is plain wherever they are stored."""
+
 
 def attack(trial: Trial) -> None:
-    """Make a table and a definition, release it, and judge what is stored."""
-    chance = trial.chance
-    quasi = ["q1", "q2", "q3"][: chance.randint(1, 3)]
-    others = ["s1", "kept", "gone"]
-    made = table(chance, [*quasi, *others], persons=chance.random() < 0.3)
-    asked, keys = demanded(chance, made, quasi)
-    if chance.random() < 0.4:
-        source, release = _through_memory(chance, made, keys)
+    """Release a table from one store to another, or a frame, and judge what is stored."""
+    rng = trial.rng
+    made, demands, keys = _problem(rng)
+    if rng.random() < 0.4:
+        source, release = _release_frame(rng, made, keys)
     else:
-        source, release = _through_places(trial, made, keys)
-    wrong = faults(asked, source, release)
+        stores = [any_store(rng, trial.folder, trial.services, name) for name in ("in", "out")]
+        source, release = _release_table(trial, made, keys, stores[0], stores[1])
+    _judge(demands, source, release)
+
+
+def attack_spark(trial: Trial) -> None:
+    """The same with Spark as the source, the output or both."""
+    rng = trial.rng
+    made, demands, keys = _problem(rng)
+    spark = rng.choice([("in",), ("out",), ("in", "out")])
+    source = spark_source(trial.folder / "in")
+    if "in" not in spark:
+        source = any_store(rng, trial.folder, trial.services, "in")
+    output = spark_output(trial.folder / "out", rng.choice(["parquet", "parquet", "json", "csv"]))
+    if "out" not in spark:
+        output = any_store(rng, trial.folder, trial.services, "out")
+    _judge(demands, *_release_table(trial, made, keys, source, output))
+
+
+def _problem(rng: Random) -> tuple[Table, Demands, dict[str, Any]]:
+    """A table, what is demanded of its release, and the same as keys of a definition."""
+    quasi = ["q1", "q2", "q3"][: rng.randint(1, 3)]
+    made = table(rng, [*quasi, "s1", "kept", "gone"], persons=rng.random() < 0.3)
+    return made, *demanded(rng, made, quasi)
+
+
+def _judge(demands: Demands, source: Grid, release: Grid) -> None:
+    wrong = faults(demands, source, release)
     if wrong:
         raise Failed("; ".join(wrong[:5]))
 
 
-def _through_memory(chance: Random, made: Table, keys: dict[str, Any]) -> tuple[Grid, Grid]:
-    given = frame(chance, made)
-    before = read_frame(given)
-    rest = {key.replace(" ", "_"): value for key, value in keys.items()}
-    attributes = rest.pop("attributes")
+def _release_frame(rng: Random, made: Table, keys: dict[str, Any]) -> tuple[Grid, Grid]:
+    """Release a frame; what it held before, and the frame that comes back."""
+    original = frame(rng, made)
+    before = read_frame(original)
+    options = {key.replace(" ", "_"): value for key, value in keys.items()}
+    attributes = options.pop("attributes")
     quasi = {n: dict(a) for n, a in attributes.items() if _role(a) == "quasi-identifier"}
-    rest["attributes"] = {n: a for n, a in attributes.items() if n not in quasi}
+    options["attributes"] = {n: a for n, a in attributes.items() if n not in quasi}
     for attribute in quasi.values():
         del attribute["role"]
-    wanted = {name: attribute or None for name, attribute in quasi.items()}
-    release = given_by(lambda: shoal.anonymize(given, wanted, **rest))
-    if repr(read_frame(given)) != repr(before):
+    hierarchies = {name: attribute or None for name, attribute in quasi.items()}
+    release = run_or_decline(lambda: shoal.anonymize(original, hierarchies, **options))
+    if repr(read_frame(original)) != repr(before):
         raise Failed("the frame of the caller was changed")
-    if type(release) is not type(given):
-        raise Failed(f"{type(given)} became {type(release)}")
+    if type(release) is not type(original):
+        raise Failed(f"{type(original)} became {type(release)}")
     return before, read_frame(release)
 
 
@@ -61,40 +89,43 @@ def _role(attribute: Any) -> str:
     return str(attribute["role"]) if isinstance(attribute, dict) else str(attribute)
 
 
-def _through_places(trial: Trial, made: Table, keys: dict[str, Any]) -> tuple[Grid, Grid]:
-    source = any_place(trial.chance, trial.folder, trial.postgres, "source")
-    output = any_place(trial.chance, trial.folder, trial.postgres, "output")
-    source.write(trial.chance, made)
+def _release_table(
+    trial: Trial, made: Table, keys: dict[str, Any], source: Store, output: Store
+) -> tuple[Grid, Grid]:
+    """Release a table; what is stored in the source and in the output."""
+    source.write(trial.rng, made)
     before = source.read()
-    given_by(lambda: shoal.run({"source": source.named, "output": output.named, **keys}))
+    definition = {"source": source.location, "output": output.location, **keys}
+    run_or_decline(lambda: shoal.run(definition, spark=trial.services.spark))
     if repr(source.read()) != repr(before):
         raise Failed("the source was changed")
     return before, output.read()
 
 
-def demanded(chance: Random, made: Table, quasi: list[str]) -> tuple[Asked, dict[str, Any]]:
+def demanded(rng: Random, made: Table, quasi: list[str]) -> tuple[Demands, dict[str, Any]]:
     """Random demands, for the judge and as keys of a definition."""
     kinds = {column.name: column.kind for column in made.columns}
-    attributes: dict[str, Any] = {"gone": chance.choice(["drop", "identifier"])}
+    attributes: dict[str, Any] = {"gone": rng.choice(["drop", "identifier"])}
     for name in quasi:
-        attributes[name] = _quasi_identifier(chance, kinds[name])
+        attributes[name] = _quasi_identifier(rng, kinds[name])
     sensitive, kept = {}, []
-    if chance.random() < 0.5:
-        sensitive["s1"], attributes["s1"] = _demand(chance)
+    if rng.random() < 0.5:
+        sensitive["s1"], attributes["s1"] = _demand(rng, kinds["s1"])
     for name in (SERIAL, "kept", "s1"):
         if name not in attributes:
             attributes[name] = "keep"
             kept.append(name)
     person = "person" if "person" in kinds else None
-    if person is None and chance.random() < 0.2:
+    compared = any(demand.closeness is not None for demand in sensitive.values())
+    if person is None and not compared and rng.random() < 0.2:
         attributes[SERIAL] = "drop"
         kept.remove(SERIAL)
     count = len(made.rows)
-    suppression = chance.choice([0, chance.randint(0, count // 2), "10%", "35%"])
-    marked, basic = chance.random() < 0.4, chance.random() < 0.15
-    spellings = chance.choice([[], ["?"], ["?", "NA"]])
-    asked = Asked(
-        k=chance.randint(2, 4),
+    suppression = rng.choice([0, rng.randint(0, count // 2), "10%", "35%"])
+    marked, basic = rng.random() < 0.4, rng.random() < 0.15
+    spellings = rng.choice([[], ["?"], ["?", "NA"]])
+    asked = Demands(
+        k=rng.randint(2, 4),
         quasi=tuple(quasi),
         sensitive=sensitive,
         kept=tuple(kept),
@@ -119,21 +150,32 @@ def _share(suppression: Any) -> int | Fraction:
     return int(suppression)
 
 
-def _quasi_identifier(chance: Random, kind: str) -> dict[str, Any]:
+def _quasi_identifier(rng: Random, kind: str) -> dict[str, Any]:
     attribute: dict[str, Any] = {"role": "quasi-identifier"}
-    hierarchy = chance.choice([None, "suppress", *HIERARCHIES[kind]])
+    hierarchy = rng.choice([None, "suppress", *HIERARCHIES[kind]])
     if hierarchy is not None:
         attribute["hierarchy"] = hierarchy
-    if chance.random() < 0.4:
-        attribute["limit"] = chance.choice([0, 0, 1])
+    if rng.random() < 0.4:
+        attribute["limit"] = rng.choice([0, 0, 1])
     return attribute
 
 
-def _demand(chance: Random) -> tuple[Demand, dict[str, Any]]:
+def _demand(rng: Random, kind: str) -> tuple[ValueDemand, dict[str, Any]]:
+    """A demand on a sensitive column: for the judge, and as the attribute of a definition."""
     attribute: dict[str, Any] = {"role": "sensitive"}
-    if chance.random() < 0.7:
-        least = chance.randint(2, 3)
-        return Demand(distinct=least), {**attribute, "diversity": {"distinct": least}}
-    share = chance.choice(["0.6", "0.9"])
-    # A class without any recorded value meets no demand, so it has one at least.
-    return Demand(1, Fraction(share)), {**attribute, "alpha": float(share)}
+    l, share = rng.randint(2, 3), rng.choice(["0.6", "0.9"])
+    c, evenly = rng.choice([1, 2, 4]), rng.choice([1.3, 2, 2.5])
+    t, ordered = rng.choice(["0.3", "0.5", "0.7"]), kind in ORDERED and rng.random() < 0.6
+    distance = "ordered" if ordered else "equal"
+    demands: list[tuple[ValueDemand, dict[str, Any]]] = [
+        (ValueDemand(distinct=l), {"diversity": {"distinct": l}}),
+        (ValueDemand(alpha=Fraction(share)), {"alpha": float(share)}),
+        (ValueDemand(entropy=evenly), {"diversity": {"entropy": evenly}}),
+        (ValueDemand(recursive=(Fraction(c), l)), {"diversity": {"recursive": {"c": c, "l": l}}}),
+        (
+            ValueDemand(closeness=Fraction(t), ordered=ordered),
+            {"closeness": {"t": float(t), "distance": distance}},
+        ),
+    ]
+    demand, keys = rng.choice([demands[0], *demands])
+    return demand, {**attribute, **keys}

@@ -1,8 +1,12 @@
-"""Random small tables with typed columns, whose values look alike, repeat and are missing."""
+"""Random small tables with typed columns, and what every store of them has in common.
+
+Values look alike, repeat and are missing.
+"""
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
@@ -50,22 +54,52 @@ class Table:
         return list(zip(*(column.values for column in self.columns), strict=True))
 
 
-def column(chance: Random, name: str, size: int) -> Column:
+@dataclass(frozen=True)
+class Grid:
+    """A table as some other library than Shoal reads it."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def at(self, name: str) -> int:
+        return self.names.index(name)
+
+    def cells(self, row: Sequence[Any], names: Iterable[str]) -> tuple[Any, ...]:
+        return tuple(row[self.at(name)] for name in names)
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where a table is stored: what a definition calls it, and how to write and read it."""
+
+    location: Any
+    write: Callable[[Random, Table], None]
+    read: Callable[[], Grid]
+
+
+def empty(cell: Any) -> bool:
+    """Null, empty text, NaN, NaT and pandas' NA."""
+    if type(cell).__name__ in ("NoneType", "NAType", "NaTType"):
+        return True
+    return bool(cell == "" or cell != cell)
+
+
+def column(rng: Random, name: str, size: int) -> Column:
     """A column of a random kind with few values, so that records share them, and some missing."""
-    kind = chance.choice(sorted(POOLS))
-    pool = chance.sample(POOLS[kind], min(len(POOLS[kind]), chance.randint(2, 5)))
-    weights = [chance.choice([1, 3, 9]) for _ in pool]
-    absent = chance.choice([0, 0, 0.1, 0.4])
-    drawn = chance.choices(pool, weights, k=size)
-    return Column(name, kind, tuple(None if chance.random() < absent else v for v in drawn))
+    kind = rng.choice(sorted(POOLS))
+    pool = rng.sample(POOLS[kind], min(len(POOLS[kind]), rng.randint(2, 5)))
+    weights = [rng.choice([1, 3, 9]) for _ in pool]
+    absent = rng.choice([0, 0, 0.1, 0.4])
+    drawn = rng.choices(pool, weights, k=size)
+    return Column(name, kind, tuple(None if rng.random() < absent else v for v in drawn))
 
 
-def table(chance: Random, names: list[str], persons: bool) -> Table:
+def table(rng: Random, names: list[str], persons: bool) -> Table:
     """A numbered table with these columns, and of whom each record is, where persons repeat."""
-    size = chance.randint(8, 40)
+    size = rng.randint(8, 40)
     columns = [Column(SERIAL, "integer", tuple(range(size)))]
     if persons:
-        some = [*(f"p{i}" for i in range(chance.randint(3, size))), None]
-        columns.append(Column("person", "text", tuple(chance.choices(some, k=size))))
-    columns += [column(chance, name, size) for name in names]
+        some = [*(f"p{i}" for i in range(rng.randint(3, size))), None]
+        columns.append(Column("person", "text", tuple(rng.choices(some, k=size))))
+    columns += [column(rng, name, size) for name in names]
     return Table(tuple(columns))

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import shoal
 from prove.problems import Problem, problem, write
-from prove.trial import Declined, Failed, Trial, given_by
+from prove.trial import Declined, Failed, Trial, run_or_decline
 
 Lines: TypeAlias = list[list[str]]
 """The lines of a release in CSV, the header first."""
@@ -24,22 +24,22 @@ EDITED = ("records", "removed", "suppressed", "classes", "smallest_class")
 
 def attack(trial: Trial) -> None:
     """Release, see that it is called safe, change it, and see that it is not where it is unsafe."""
-    chance, folder = trial.chance, trial.folder
-    small = problem(chance)
+    rng, folder = trial.rng, trial.folder
+    small = problem(rng)
     definition = write(small, folder)
-    result = given_by(lambda: shoal.run(definition))
+    result = run_or_decline(lambda: shoal.run(definition))
     stated: dict[str, Any] = dataclasses.asdict(result)
     release = _read(folder / "release.csv")
     if not called_safe(folder, definition, release, stated):
         raise Failed("the release of a run is not called safe")
     if unsafe(small, release):
         raise Failed(f"the release of a run is unsafe: {unsafe(small, release)}")
-    if chance.random() < 0.25:
-        _edit_the_result(chance, folder, definition, release, stated)
+    if rng.random() < 0.25:
+        _edit_the_result(rng, folder, definition, release, stated)
         return
-    change = chance.choice(CHANGES)
-    changed = change(chance, small, [list(line) for line in release])
-    lie = fitting(stated, small, changed) if chance.random() < 0.5 else stated
+    change = rng.choice(CHANGES)
+    changed = change(rng, small, [list(line) for line in release])
+    lie = fitting(stated, small, changed) if rng.random() < 0.5 else stated
     reason = unsafe(small, changed)
     if reason and called_safe(folder, definition, changed, lie):
         raise Failed(f"{change.__name__}: {reason}, but called safe")
@@ -48,11 +48,11 @@ def attack(trial: Trial) -> None:
 
 
 def _edit_the_result(
-    chance: Random, folder: Path, definition: Any, release: Lines, stated: dict[str, Any]
+    rng: Random, folder: Path, definition: Any, release: Lines, stated: dict[str, Any]
 ) -> None:
     """A result that states another number than can be counted is not believed."""
-    key = chance.choice(EDITED)
-    edited = {**stated, key: stated[key] + chance.choice([-1, 1, 7])}
+    key = rng.choice(EDITED)
+    edited = {**stated, key: stated[key] + rng.choice([-1, 1, 7])}
     if called_safe(folder, definition, release, edited):
         raise Failed(f"a result with {key} {edited[key]} in place of {stated[key]} is believed")
 
@@ -67,7 +67,9 @@ def called_safe(
     if path is not None:
         path.write_text(json.dumps(stated), encoding="utf-8")
     try:
-        verdict = given_by(lambda: shoal.verify(folder / "changed.csv", definition, result=path))
+        verdict = run_or_decline(
+            lambda: shoal.verify(folder / "changed.csv", definition, result=path)
+        )
     except Declined:
         return False
     return verdict.safe
@@ -138,46 +140,46 @@ def fitting(stated: dict[str, Any], small: Problem, release: Lines) -> dict[str,
     }
 
 
-def ungeneralize(chance: Random, small: Problem, release: Lines) -> Lines:
+def ungeneralize(rng: Random, small: Problem, release: Lines) -> Lines:
     """One cell gets a value of the source."""
-    j = chance.randrange(len(small.names))
-    chance.choice(release[1:])[j] = chance.choice(sorted(small.ladders[j].steps))
+    j = rng.randrange(len(small.names))
+    rng.choice(release[1:])[j] = rng.choice(sorted(small.ladders[j].steps))
     return release
 
 
-def respell(chance: Random, small: Problem, release: Lines) -> Lines:
+def respell(rng: Random, small: Problem, release: Lines) -> Lines:
     """One label is spelled a little differently."""
-    line, j = chance.choice(release[1:]), chance.randrange(len(small.names))
-    line[j] = chance.choice([f"{line[j]} ", f" {line[j]}", line[j].upper(), f"{line[j]}\u200b", ""])
+    line, j = rng.choice(release[1:]), rng.randrange(len(small.names))
+    line[j] = rng.choice([f"{line[j]} ", f" {line[j]}", line[j].upper(), f"{line[j]}\u200b", ""])
     return release
 
 
-def remove(chance: Random, small: Problem, release: Lines) -> Lines:
+def remove(rng: Random, small: Problem, release: Lines) -> Lines:
     """A record is taken out."""
-    del release[chance.randrange(1, len(release))]
+    del release[rng.randrange(1, len(release))]
     return release
 
 
-def add(chance: Random, small: Problem, release: Lines) -> Lines:
+def add(rng: Random, small: Problem, release: Lines) -> Lines:
     """A record is there twice."""
-    return [*release, list(chance.choice(release[1:]))]
+    return [*release, list(rng.choice(release[1:]))]
 
 
-def move(chance: Random, small: Problem, release: Lines) -> Lines:
+def move(rng: Random, small: Problem, release: Lines) -> Lines:
     """A record is put into the class of another one."""
-    here, there = chance.choice(release[1:]), chance.choice(release[1:])
+    here, there = rng.choice(release[1:]), rng.choice(release[1:])
     here[:-1] = there[:-1]
     return release
 
 
-def tell(chance: Random, small: Problem, release: Lines) -> Lines:
+def tell(rng: Random, small: Problem, release: Lines) -> Lines:
     """A column that tells who is who."""
     return [[*line, "person" if i == 0 else f"p{i}"] for i, line in enumerate(release)]
 
 
-def same_value(chance: Random, small: Problem, release: Lines) -> Lines:
+def same_value(rng: Random, small: Problem, release: Lines) -> Lines:
     """All records of a class get one sensitive value."""
-    chosen = chance.choice(release[1:])
+    chosen = rng.choice(release[1:])
     labels, value = chosen[:-1], chosen[-1]
     return [[*labels, value] if line[:-1] == labels else line for line in release]
 

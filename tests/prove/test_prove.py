@@ -17,10 +17,13 @@ import pytest
 import shoal
 from prove import kills
 from prove.command import KINDS, Tally, main, prove, table
-from prove.judge import Asked, Demand, Grid, faults, meaning
+from prove.judge import Demands, ValueDemand, faults, meaning
+from prove.tables import Grid
+from prove.trial import Services
 
 TRIALS = {
-    "safety": 16,
+    "safety": 20,
+    "spark": 6,
     "optimality": 10,
     "tampering": 6,
     "kills": 1,
@@ -29,20 +32,30 @@ TRIALS = {
 }
 
 
-def tally(kind: str, postgres: str | None, trials: int) -> Tally:
-    found = prove([kind], 1, lambda it: it.trials < trials, postgres, io.StringIO())
+def tally(kind: str, services: Services, trials: int) -> Tally:
+    found = prove([kind], 1, lambda it: it.trials < trials, services, io.StringIO())
     return found[0]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_shoal_withstands_trials_of_each_kind(kind: str, postgres_url: str) -> None:
-    found = tally(kind, postgres_url, TRIALS[kind])
+def withstands(kind: str, services: Services) -> None:
+    found = tally(kind, services, TRIALS[kind])
     assert found.failures == []
     assert found.trials == TRIALS[kind]
     assert found.declined.total() < found.trials, "no trial went as far as the judge"
 
 
-ASKED = Asked(k=2, quasi=("q",), kept=("serial", "w"), suppression=Fraction(1, 4))
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "spark"])
+def test_shoal_withstands_trials_of_each_kind(
+    kind: str, postgres_url: str, mariadb_url: str
+) -> None:
+    withstands(kind, Services(postgres_url, mariadb_url))
+
+
+def test_shoal_withstands_trials_with_spark(spark_session: Any) -> None:
+    withstands("spark", Services(spark=spark_session))
+
+
+DEMANDS = Demands(k=2, quasi=("q",), kept=("serial", "w"), suppression=Fraction(1, 4))
 SOURCE = Grid(("serial", "name", "q", "w"), tuple((i, f"n{i}", 20 + i // 2, "x") for i in range(4)))
 GOOD = Grid(("serial", "q", "w"), tuple((i, 20 + i // 2, "x") for i in range(4)))
 
@@ -54,7 +67,7 @@ def changed(row: int, column: int, cell: Any) -> Grid:
 
 
 def test_the_judge_has_nothing_against_a_good_release() -> None:
-    assert faults(ASKED, SOURCE, GOOD) == []
+    assert faults(DEMANDS, SOURCE, GOOD) == []
 
 
 @pytest.mark.parametrize(
@@ -75,17 +88,19 @@ def test_the_judge_has_nothing_against_a_good_release() -> None:
     ],
 )
 def test_the_judge_sees_what_is_unsafe_or_wrong(bad: Grid) -> None:
-    assert faults(ASKED, SOURCE, bad)
+    assert faults(DEMANDS, SOURCE, bad)
 
 
 def test_the_judge_counts_persons_and_values() -> None:
     one_person = Grid(SOURCE.names, tuple((i, "ann", q, w) for i, _, q, w in SOURCE.rows))
-    by_persons = dataclasses.replace(ASKED, person="name")
+    by_persons = dataclasses.replace(DEMANDS, person="name")
     assert faults(by_persons, SOURCE, GOOD) == []
     assert faults(by_persons, one_person, GOOD)
-    diverse = dataclasses.replace(ASKED, kept=("serial",), sensitive={"w": Demand(distinct=2)})
+    diverse = dataclasses.replace(
+        DEMANDS, kept=("serial",), sensitive={"w": ValueDemand(distinct=2)}
+    )
     assert faults(diverse, SOURCE, GOOD)
-    capped = dataclasses.replace(diverse, sensitive={"w": Demand(alpha=Fraction(1, 2))})
+    capped = dataclasses.replace(diverse, sensitive={"w": ValueDemand(alpha=Fraction(1, 2))})
     assert faults(capped, SOURCE, GOOD)
 
 
@@ -96,11 +111,11 @@ def test_the_judge_takes_equal_numbers_for_one_value_and_texts_as_they_are() -> 
 
 
 def test_the_judge_counts_marked_records_as_suppressed() -> None:
-    marked = dataclasses.replace(ASKED, marked=True, suppression=2)
+    marked = dataclasses.replace(DEMANDS, marked=True, suppression=2)
     blank = Grid(GOOD.names, tuple((i, 20 if i < 2 else None, "x") for i in range(4)))
     assert faults(marked, SOURCE, blank) == []
     assert faults(dataclasses.replace(marked, suppression=1), SOURCE, blank)
-    assert faults(ASKED, SOURCE, Grid(GOOD.names, tuple(row for row in blank.rows if row[1])))
+    assert faults(DEMANDS, SOURCE, Grid(GOOD.names, tuple(row for row in blank.rows if row[1])))
 
 
 def some_kept(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -144,12 +159,12 @@ def test_a_shoal_that_breaks_its_promise_is_found_out(
     kind: str, lie: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shoal, "run", lie(shoal.run))
-    assert tally(kind, None, 4).failures
+    assert tally(kind, Services(), 4).failures
 
 
 def test_a_verifier_that_believes_everything_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shoal, "verify", lambda *_, **__: SimpleNamespace(safe=True))
-    assert tally("tampering", None, 5).failures
+    assert tally("tampering", Services(), 5).failures
 
 
 def test_an_output_that_a_kill_cut_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +174,7 @@ def test_an_output_that_a_kill_cut_is_found_out(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(kills, "RECORDS", 500)
     monkeypatch.setattr(kills, "_kill", cut)
-    assert tally("kills", None, 1).failures
+    assert tally("kills", Services(), 1).failures
 
 
 def test_the_command_tells_the_first_failing_seed_and_how_to_repeat_it(

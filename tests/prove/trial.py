@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import shoal
 
@@ -16,12 +16,21 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What an attack gets: chance of its own, an empty folder, and PostgreSQL if there is one."""
+class Services:
+    """The URLs of databases and the Spark session that trials may use; None where there is none."""
 
-    chance: Random
+    postgres: str | None = None
+    mariadb: str | None = None
+    spark: Any = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What an attack gets: a random generator of its own, an empty folder, and the services."""
+
+    rng: Random
     folder: Path
-    postgres: str | None
+    services: Services
 
 
 Attack: TypeAlias = Callable[[Trial], None]
@@ -44,11 +53,11 @@ class Outcome:
     failure: str = ""
 
 
-def attempt(kind: str, attack: Attack, seed: int, postgres: str | None) -> Outcome:
+def attempt(kind: str, attack: Attack, seed: int, services: Services) -> Outcome:
     """Run the one trial that the kind and the seed name."""
     with tempfile.TemporaryDirectory(prefix="shoal-prove-") as folder:
         try:
-            attack(Trial(Random(f"{kind} {seed}"), Path(folder), postgres))
+            attack(Trial(Random(f"{kind} {seed}"), Path(folder), services))
         except Declined as code:
             return Outcome(declined=str(code))
         except Failed as failure:
@@ -60,14 +69,14 @@ def attempt(kind: str, attack: Attack, seed: int, postgres: str | None) -> Outco
     return Outcome()
 
 
-def given_by(act: Callable[[], T]) -> T:
-    """What a call of Shoal gives.
+def run_or_decline(call: Callable[[], T]) -> T:
+    """The answer of a call of Shoal.
 
     A mistake of the user (exit code 2) and a demand that nothing meets (3) decline the trial. A
     refusal by the verifier, a bug and an exception that is not ours are failures.
     """
     try:
-        return act()
+        return call()
     except shoal.ShoalError as error:
         if error.exit_code in (2, 3):
             raise Declined(error.code) from error
