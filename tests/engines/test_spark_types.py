@@ -134,3 +134,24 @@ def test_a_time_of_day_is_stored_as_the_text_that_was_counted(
     shoal.run({**definition, "suppression": 4, "attributes": LIMITED}, spark=spark_session)
     (file,) = (tmp_path / "out").glob("part-*")
     assert pq.read_table(file)["q"].to_pylist() == ["12:00:00"] * 4
+
+
+UNREADABLE: dict[str, pa.Array] = {
+    "nanoseconds": pa.array([1] * 8, pa.timestamp("ns")),
+    "time": pa.array([1] * 8, pa.time64("us")),
+    "decimal256": pa.array([Decimal("1.5")] * 8, pa.decimal256(40, 2)),
+    "float16": pa.array([0.5] * 8, pa.float16()),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_parquet_types_that_spark_does_not_read_are_named_as_such(
+    name: str, spark_session: Any, tmp_path: Path
+) -> None:
+    pq.write_table(pa.table({"q": UNREADABLE[name]}), tmp_path / "in.parquet")
+    source = {"spark": str(tmp_path / "in.parquet")}
+    definition = {"source": source, "output": str(tmp_path / "out.csv"), "k": 8}
+    with pytest.raises(shoal.BadData) as caught:
+        shoal.run({**definition, "attributes": LIMITED}, spark=spark_session)
+    assert caught.value.code == "unsupported-type"
+    assert str(tmp_path / "in.parquet") in caught.value.what

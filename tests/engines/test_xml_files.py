@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import shoal
 from shoal.engines.base import FileOptions, FileTarget
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.xml_names import from_xml_name, to_xml_name
@@ -201,3 +202,38 @@ def test_a_packed_xml_output_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadOutput) as caught:
         check_target(FileTarget(tmp_path / "out.xml.gz"))
     assert caught.value.code == "packed-output"
+
+
+@pytest.mark.parametrize("fields", ["elements", "attributes"])
+def test_marked_records_are_missing_in_xml(tmp_path: Path, fields: str) -> None:
+    lines = ["q", *"abbbb"]
+    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    definition = {
+        "source": str(tmp_path / "in.csv"),
+        "output": {"path": str(tmp_path / "out.xml"), "options": {"fields": fields}},
+        "k": 4,
+        "suppression": 1,
+        "suppressed": "mark",
+        "attributes": {"q": {"role": "quasi-identifier", "limit": 0}},
+    }
+    assert shoal.run(definition).suppressed == 1
+    found = [row["q"] or None for row in read(tmp_path / "out.xml", fields=fields)]
+    assert Counter(found) == {"b": 4, None: 1}
+
+
+@pytest.mark.parametrize(
+    ("fields", "records"),
+    [
+        ("elements", "<r><q>a</q></r><r/><r/><r/><r><q/></r>"),
+        ("attributes", '<r q="a"/><r/><r/><r/><r q=""/>'),
+    ],
+)
+def test_empty_and_absent_fields_of_a_changed_release_are_told_apart(
+    tmp_path: Path, fields: str, records: str
+) -> None:
+    path = tmp_path / "out.xml"
+    path.write_text(f"<a>{records}</a>", encoding="utf-8")
+    batches = list(XmlReader().read_stored(path, {"fields": fields}))
+    assert [row["q"] for batch in batches for row in batch.to_pylist()] == [
+        *("a", None, None, None, "")
+    ]

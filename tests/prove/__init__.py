@@ -1,10 +1,11 @@
 """Attacks on Shoal from outside, with random trials that can be repeated by their seeds.
 
-Read `trial.py` first: what a trial is and when it fails. `tables.py` makes random tables,
-`places.py` puts them somewhere and reads what is stored there, `judge.py` says whether a release is
-safe. Then one file for each kind of attack: safety; optimality and tampering, on the small
-`problems.py`; kills; overwriting; broken. `command.py` runs them all within a time budget and
-prints the table.
+Read `trial.py` first: what a trial is and when it fails. `tables.py` makes random tables.
+`stores.py` chooses where to store them (`files.py`, `databases.py`, Spark, or a frame of
+`arrow.py`) and how to read them again with other libraries than Shoal. `judge.py` says whether a
+release is safe. Then one file for each kind of attack: safety; optimality and tampering, on the
+small `problems.py`; kills; overwriting; broken. `command.py` runs them all within a time budget
+and prints the table.
 
 Nothing here imports more of Shoal than its public functions and errors.
 """

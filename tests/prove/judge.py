@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ import numpy as np
 
 from prove.tables import SERIAL, Grid, empty
 
+FRACTION = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d*[1-9]\d*")
 TOLERANCE = 1e-9
 """How far a float may be beyond its limit."""
 
@@ -82,29 +84,35 @@ def meaning(cell: Any) -> str:
     return f"{number.normalize() + 0:f}" if number.is_finite() else str(plain)
 
 
-def same(given: Any, stored: Any) -> bool:
-    """Whether a value is still the same in another place, which may hold it as text."""
-    if empty(given) or empty(stored):
-        return empty(given) and empty(stored)
-    if exact(given) == exact(stored) or isinstance(given, bytes):
+def same(original: Any, stored: Any) -> bool:
+    """Whether a value is still the same in another store, which may hold it as text."""
+    if empty(original) or empty(stored):
+        return empty(original) and empty(stored)
+    if exact(original) == exact(stored) or isinstance(original, bytes):
         return True
     text = str(stored)
-    if isinstance(given, int) and given in (0, 1) and text.lower() in ("true", "false"):
-        return bool(given) == (text.lower() == "true")
+    if isinstance(original, int) and original in (0, 1) and text.lower() in ("true", "false"):
+        return bool(original) == (text.lower() == "true")
     try:
-        if isinstance(given, int | Decimal):
-            return Decimal(text) == given
-        if isinstance(given, float):
-            return float(text) == given or float(np.float32(float(text))) == given
-        if isinstance(given, datetime.datetime):
-            return datetime.datetime.fromisoformat(text) == given
-        if isinstance(given, datetime.date):
+        if isinstance(original, int | Decimal):
+            return Decimal(text) == original
+        if isinstance(original, float):
+            return float(text) == original or float(np.float32(float(text))) == original
+        if isinstance(original, datetime.datetime):
+            return datetime.datetime.fromisoformat(text) == original
+        if isinstance(original, datetime.date):
             return datetime.datetime.fromisoformat(text) == datetime.datetime(
-                *given.timetuple()[:3]
+                *original.timetuple()[:3]
             )
     except (ValueError, InvalidOperation):
         return False
-    return isinstance(stored, str) and text == given
+    return isinstance(stored, str) and _moment(text) == _moment(original)
+
+
+def _moment(text: Any) -> Any:
+    """A text, of a time without the zeros at its end: SQLite has no other type for times."""
+    is_time = isinstance(text, str) and FRACTION.fullmatch(text)
+    return text.rstrip("0") if is_time else text
 
 
 def faults(demands: Demands, source: Grid, release: Grid) -> list[str]:
@@ -161,8 +169,8 @@ def _classes(
 
 
 def _never_had_any(demands: Demands, source: Grid, release: Grid, row: Sequence[Any]) -> bool:
-    given = _origin(source, release, row)
-    return given is not None and all(map(demands.lacks, source.cells(given, demands.quasi)))
+    original = _origin(source, release, row)
+    return original is not None and all(map(demands.lacks, source.cells(original, demands.quasi)))
 
 
 def _origin(source: Grid, release: Grid, row: Sequence[Any]) -> Sequence[Any] | None:
@@ -273,12 +281,12 @@ def _changes(demands: Demands, source: Grid, release: Grid, blank: set[int]) -> 
             found.append(f"no record {row[release.at(SERIAL)]!r} in the source")
             continue
         for name in demands.kept if i in blank else (*demands.kept, *demands.sensitive):
-            given, stored = origin[source.at(name)], row[release.at(name)]
-            lost = name in demands.sensitive and demands.lacks(given) and empty(stored)
-            if not lost and not same(given, stored):
-                found.append(f"{name}: {given!r} became {stored!r}")
+            original, stored = origin[source.at(name)], row[release.at(name)]
+            lost = name in demands.sensitive and demands.lacks(original) and empty(stored)
+            if not lost and not same(original, stored):
+                found.append(f"{name}: {original!r} became {stored!r}")
         for name in demands.quasi if i not in blank else ():
-            given, label = exact(origin[source.at(name)]), exact(row[release.at(name)])
-            if became.setdefault((name, given), label) != label:
-                found.append(f"{name}: {given!r} became two values")
+            original, label = exact(origin[source.at(name)]), exact(row[release.at(name)])
+            if became.setdefault((name, original), label) != label:
+                found.append(f"{name}: {original!r} became two values")
     return found

@@ -104,7 +104,9 @@ def _seen(output: Store) -> str:
 
 
 def _stray(path: Path, output: Store) -> bool:
-    """Whether nobody asked for a file."""
+    """Whether a file is neither the output nor one that the trial made."""
     named = output.location
-    asked = Path(named["url"].removeprefix("sqlite:///") if isinstance(named, dict) else named)
-    return path.name not in {*FILES, asked.name}
+    output_path = Path(
+        named["url"].removeprefix("sqlite:///") if isinstance(named, dict) else named
+    )
+    return path.name not in {*FILES, output_path.name}

@@ -1,6 +1,6 @@
-"""Whatever a run is told to write over something that it reads is refused, and nothing is changed.
+"""An output, report, result or proof over something that the run reads is refused.
 
-The same run with another place to write to must release, so that it was refused for this reason.
+The same run must release elsewhere, so that it was refused for this reason.
 """
 
 from __future__ import annotations
@@ -61,21 +61,21 @@ def _at_a_file(trial: Trial) -> None:
     run_or_decline(lambda: _run(folder, written, elsewhere))
 
 
-def _define(folder: Path, source: Path, written: str, place: str) -> None:
+def _define(folder: Path, source: Path, written: str, path: str) -> None:
     definition: dict[str, Any] = {"source": source.name, "output": "release.csv", "k": 2}
     age = {"role": "quasi-identifier", "hierarchy": "age.csv"}
     definition["attributes"] = {"age": age, "ward": "keep"}
     if written in ("output", "report"):
-        definition[written] = place
+        definition[written] = path
     (folder / "d.yaml").write_text(yaml.safe_dump(definition), encoding="utf-8")
 
 
-def _run(folder: Path, written: str, place: str) -> None:
+def _run(folder: Path, written: str, path: str) -> None:
     """Run the definition; what the command alone can write is written by the command."""
     if written != "result":
-        shoal.run(folder / "d.yaml", proof=place if written == "proof" else None)
+        shoal.run(folder / "d.yaml", proof=path if written == "proof" else None)
         return
-    done = commands.shoal("run", "d.yaml", "--json", place, folder=folder)
+    done = commands.shoal("run", "d.yaml", "--json", path, folder=folder)
     if done.returncode == 2:
         raise Declined(done.stderr)
     if done.returncode != 0:
@@ -135,7 +135,7 @@ def _at_a_table_of_postgres(trial: Trial, url: str) -> None:
             connection.execute(f'CREATE VIEW "{view}" AS SELECT * FROM "{of}"'.encode())
     urls = [url, url.replace("127.0.0.1", "localhost"), f"{url}?application_name=x"]
     sources = [
-        *({"table": given} for given in (name, f"public.{name}", f"{name} seen", f"{name} far")),
+        *({"table": table} for table in (name, f"public.{name}", f"{name} seen", f"{name} far")),
         {"query": f'SELECT * FROM public."{name}"'},
         {"query": f'SELECT age, max(ward) AS ward FROM "{name} far" GROUP BY age'},
     ]
@@ -151,7 +151,7 @@ def _at_a_table_of_postgres(trial: Trial, url: str) -> None:
 
 def _sources(name: str, others: list[str]) -> list[dict[str, str]]:
     """Ways to read a table of SQLite: by name, through views, and by a query."""
-    tables = [{"table": given} for given in (name, *others, "seen", "far")]
+    tables = [{"table": table} for table in (name, *others, "seen", "far")]
     queries = [f"SELECT * FROM {name}", "WITH a AS (SELECT * FROM far) SELECT * FROM a"]
     return [*tables, *({"query": query} for query in queries)]
 

@@ -56,8 +56,8 @@ class Problem:
 
     def safe(self, records: list[int]) -> bool:
         """Whether these records may be a class."""
-        crowd = {self.persons[i] for i in records} if self.persons else set(records)
-        return len(crowd) >= self.k and len({self.values[i] for i in records}) >= self.least
+        members = {self.persons[i] for i in records} if self.persons else set(records)
+        return len(members) >= self.k and len({self.values[i] for i in records}) >= self.least
 
 
 def ladder(rng: Random, name: str) -> Ladder:

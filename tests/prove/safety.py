@@ -124,7 +124,7 @@ def demanded(rng: Random, made: Table, quasi: list[str]) -> tuple[Demands, dict[
     suppression = rng.choice([0, rng.randint(0, count // 2), "10%", "35%"])
     marked, basic = rng.random() < 0.4, rng.random() < 0.15
     spellings = rng.choice([[], ["?"], ["?", "NA"]])
-    asked = Demands(
+    demands = Demands(
         k=rng.randint(2, 4),
         quasi=tuple(quasi),
         sensitive=sensitive,
@@ -135,13 +135,13 @@ def demanded(rng: Random, made: Table, quasi: list[str]) -> tuple[Demands, dict[
         missing=frozenset(spellings),
         person=person,
     )
-    keys: dict[str, Any] = {"k": asked.k, "suppression": suppression, "attributes": attributes}
+    keys: dict[str, Any] = {"k": demands.k, "suppression": suppression, "attributes": attributes}
     keys["suppressed"] = "mark" if marked else "drop"
     keys["missing"] = {"match": "basic" if basic else "extended", "values": spellings}
     if person is not None:
         keys["person"] = person
         attributes[person] = "identifier"
-    return asked, keys
+    return demands, keys
 
 
 def _share(suppression: Any) -> int | Fraction:

@@ -172,8 +172,8 @@ def move(rng: Random, small: Problem, release: Lines) -> Lines:
     return release
 
 
-def tell(rng: Random, small: Problem, release: Lines) -> Lines:
-    """A column that tells who is who."""
+def add_column(rng: Random, small: Problem, release: Lines) -> Lines:
+    """A column with the person of each record is added."""
     return [[*line, "person" if i == 0 else f"p{i}"] for i, line in enumerate(release)]
 
 
@@ -185,5 +185,5 @@ def same_value(rng: Random, small: Problem, release: Lines) -> Lines:
 
 
 CHANGES: list[Callable[[Random, Problem, Lines], Lines]] = [
-    *(ungeneralize, respell, remove, add, move, tell, same_value),
+    *(ungeneralize, respell, remove, add, move, add_column, same_value),
 ]

@@ -104,6 +104,33 @@ def test_the_judge_counts_persons_and_values() -> None:
     assert faults(capped, SOURCE, GOOD)
 
 
+@pytest.mark.parametrize(
+    ("demand", "safe"),
+    [
+        (ValueDemand(entropy=2.8), True),
+        (ValueDemand(entropy=3), False),
+        (ValueDemand(recursive=(Fraction(2), 2)), True),
+        (ValueDemand(recursive=(Fraction(1), 2)), False),
+        (ValueDemand(recursive=(Fraction(9), 4)), False),
+        (ValueDemand(closeness=Fraction("0.25")), True),
+        (ValueDemand(closeness=Fraction("0.24")), False),
+        (ValueDemand(closeness=Fraction("0.1667"), ordered=True), True),
+        (ValueDemand(closeness=Fraction("0.1666"), ordered=True), False),
+    ],
+)
+def test_the_judge_has_formulas_of_its_own_for_each_demand(demand: ValueDemand, safe: bool) -> None:
+    """A class with 9, 10, 10 and 20 in a table that has each of 9, 10, 20 and 21 as often.
+
+    The equal distance is 1/4. In their order the sums of shares differ by 0, 1/4, 1/4 and 0, over
+    three steps: the ordered distance is 1/6.
+    """
+    values = [9, 10, 10, 20, 9, 21, 21, 9, 10, 20, 20, 21]
+    source = Grid(("serial", "q", "w"), tuple((i, i // 4, w) for i, w in enumerate(values)))
+    whole = Demands(k=4, quasi=("q",), kept=("serial",), sensitive={"w": demand}, suppression=8)
+    release = Grid(source.names, source.rows[:4])
+    assert (faults(whole, source, release) == []) == safe
+
+
 def test_the_judge_takes_equal_numbers_for_one_value_and_texts_as_they_are() -> None:
     assert len({meaning(cell) for cell in (1, 1.0, Decimal("1.00"), np.float32(1), "1")}) == 1
     assert len({meaning(cell) for cell in (0.0, -0.0, 0)}) == 1

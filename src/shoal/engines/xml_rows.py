@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -51,14 +52,33 @@ class XmlReader:
 
     def read(self, path: Path, options: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """Two passes: the first finds the names of all fields, since a record may lack some."""
+        return self._read(path, options, stored=False)
+
+    def read_stored(self, path: Path, options: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
+        """The same, but a field that is empty is not one that is absent or nil.
+
+        In a file of attributes every record of a release has every field, so an empty one is
+        missing there unless other records lack the field.
+        """
+        return self._read(path, options, stored=True)
+
+    def _read(
+        self, path: Path, options: Mapping[str, str], *, stored: bool
+    ) -> Iterator[pa.RecordBatch]:
         _check_options(options, path, BadData)
-        rows = _Rows(path, options.get("row"), options.get("fields"))
-        names: dict[str, None] = {}
+        rows = _Rows(path, options.get("row"), options.get("fields"), stored=stored)
+        names: Counter[str] = Counter()
+        records = 0
         for record in rows:
-            names.update(dict.fromkeys(record))
+            names.update(record.keys())
+            records += 1
+        everywhere = {name for name, number in names.items() if number == records}
+        empty_is_missing = everywhere if options.get("fields") == "attributes" else set()
         schema = pa.schema([(name, pa.string()) for name in names])
         batch: list[dict[str, str | None]] = []
         for record in rows:
+            for name in empty_is_missing:
+                record[name] = record[name] or None
             batch.append(record)
             if len(batch) == BATCH:
                 yield _batch(batch, schema)
@@ -77,8 +97,11 @@ def _batch(records: list[dict[str, str | None]], schema: pa.Schema) -> pa.Record
 class _Rows:
     """The records of a file as mappings; every iteration reads the file once."""
 
-    def __init__(self, path: Path, row: str | None, fields: str | None) -> None:
+    def __init__(
+        self, path: Path, row: str | None, fields: str | None, *, stored: bool = False
+    ) -> None:
         self._path = path
+        self._stored = stored
         self._fields = fields
         self._is_stated = row is not None
         self._row = row
@@ -154,7 +177,8 @@ class _Rows:
                     f"has the field {name!r} twice in the record of line {element.sourceline}",
                     "give each field a name of its own, or say fields: elements or attributes",
                 )
-            found[name] = None if child.get(NIL) in ("true", "1") else child.text
+            text = child.text or ("" if self._stored else None)
+            found[name] = None if child.get(NIL) in ("true", "1") else text
 
     def _field_name(self, child: Any) -> str:
         """The name of a field that holds text alone."""
@@ -264,7 +288,10 @@ class XmlWriter:
     takes = ("row", "fields")
 
     def write(self, batches: pa.RecordBatchReader, path: Path, options: Mapping[str, str]) -> None:
-        """A line for each record. A missing field is left out, but the first record names all."""
+        """A line for each record.
+
+        A missing attribute is empty. A missing element is left out, but the first record has all.
+        """
         names = batches.schema.names
         tags = [to_xml_name(name) for name in names]
         _check_options(options, path, BadOutput)
@@ -279,8 +306,13 @@ class XmlWriter:
                     for column, name in zip(batch.columns, names, strict=True)
                 ]
                 for values in zip(*columns, strict=True):
-                    made = _attributes if as_attributes else _elements
-                    file.write(made(row, zip(tags, values, strict=True), whole=is_first))
+                    fields = zip(tags, values, strict=True)
+                    line = (
+                        _attributes(row, fields)
+                        if as_attributes
+                        else _elements(row, fields, whole=is_first)
+                    )
+                    file.write(line)
                     is_first = False
             file.write("</records>\n")
 
@@ -306,10 +338,6 @@ def _elements(row: str, fields: Any, *, whole: bool) -> str:
     return f"  <{row}>{texts}</{row}>\n"
 
 
-def _attributes(row: str, fields: Any, *, whole: bool) -> str:
-    texts = "".join(
-        f' {tag}="{(value or "").translate(_QUOTED)}"'
-        for tag, value in fields
-        if value is not None or whole
-    )
+def _attributes(row: str, fields: Any) -> str:
+    texts = "".join(f' {tag}="{(value or "").translate(_QUOTED)}"' for tag, value in fields)
     return f"  <{row}{texts}/>\n"

@@ -14,6 +14,12 @@ UNREADABLE = (
     "Malformed ORC file",
 )
 """Words of Spark for a file that is not what it should be."""
+UNSUPPORTED = (
+    "PARQUET_TYPE_",
+    "UNSUPPORTED_TIME_TYPE",
+    "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION",
+)
+"""How Spark calls a column of a file whose type it does not have."""
 
 
 def explained(error: Exception, name: str, written: str = "") -> Exception:
@@ -48,6 +54,13 @@ def explained(error: Exception, name: str, written: str = "") -> Exception:
             f"Spark may not {'write ' + written if written else 'read ' + name}",
             code="no-permission",
             hint="ask for the permission, or choose another place",
+        )
+    if _condition(error).startswith(UNSUPPORTED):
+        return BadData(
+            f"{name} has a column of a type that Spark cannot read ({_condition(error)})",
+            code="unsupported-type",
+            hint="leave Spark out and read the files as `source: path`, or write them with a type"
+            " that Spark has: microseconds, decimals of at most 38 digits, no times of day",
         )
     if any(words in said for words in UNREADABLE):
         return BadData(
