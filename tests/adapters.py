@@ -18,9 +18,8 @@ import servers
 from shoal.definition.read import from_mapping
 from shoal.engines.base import Source, Staged
 from shoal.engines.duckdb.session import Session
-from shoal.engines.duckdb.staged import StagedTable
-from shoal.engines.frames.source import open_frame
-from shoal.engines.opening import open_source
+from shoal.engines.frames.source import StagedTable, open_frame
+from shoal.engines.opening import open_source, recode_into
 from shoal.pipeline import ignore, release, run
 from shoal.values import Result
 
@@ -274,7 +273,7 @@ class InSpark(Defined):
 @contextmanager
 def staged(source: Source, recoding: Any, place: Place) -> Iterator[Staged]:
     """A recoding staged at a place, discarded in the end."""
-    made = source.recode_into(recoding, place.target())
+    made = recode_into(source, recoding, place.target())
     try:
         yield made
     finally:

@@ -28,6 +28,7 @@ from shoal.engines.opening import (
     check_target,
     one_session,
     open_source,
+    recode_into,
     records_by_source,
 )
 from shoal.errors import BadDefinition, BadOutput, Mistake, Refused
@@ -85,7 +86,14 @@ def run(
         log = None if proof is None else cleanup.enter_context(_proof_log(definition, Path(proof)))
         source = cleanup.enter_context(closing(_opened(definition, observe, spark)))
         staged, result = release(
-            definition, source, target, observe, keep_best=keep_best, proof=log, file=file
+            definition,
+            source,
+            target,
+            observe,
+            keep_best=keep_best,
+            proof=log,
+            file=file,
+            spark=spark,
         )
         cleanup.callback(staged.discard)
         observe(Phase("publish"))
@@ -105,10 +113,12 @@ def release(
     keep_best: bool = False,
     proof: ProofLog | None = None,
     file: str = "definition",
+    spark: Any = None,
 ) -> tuple[Staged, Result]:
     """A verified release that nobody sees yet, and its result; an error when it is not safe.
 
-    A `proof` is staged too, unless the search was stopped before it was done.
+    A `proof` is staged too, unless the search was stopped before it was done. `spark` is the
+    session for a target of Spark, else one is made.
     """
     watch = Stopwatch()
     observe(Phase("read", source.name))
@@ -141,7 +151,7 @@ def release(
         class_of=classes.class_of,
         kept=classes.kept,
     )
-    staged = source.recode_into(plan, target)
+    staged = recode_into(source, plan, target, spark=spark)
     watch.lap("release")
 
     with ExitStack() as undo:

@@ -18,6 +18,7 @@ from servers import load, run_sql
 from shoal.engines.base import DatabaseOptions, Generalization, Recoding
 from shoal.engines.database import open_table
 from shoal.engines.frames.source import open_frame
+from shoal.engines.opening import recode_into
 
 SYSTEMS = ("postgres", "mariadb", "sqlite")
 VALUES = ("a", "A", "b", "b ", "it's", "ä\u0308 %s", "ä", "\\N\t\n,", ":x")
@@ -119,7 +120,7 @@ def test_the_released_records_are_those_of_duckdb_in_the_same_order(
             mark=mark,
             complete=complete,
         )
-        wanted, found = (each.recode_into(plan, None).source() for each in (frame, source))
+        wanted, found = (recode_into(each, plan, None).source() for each in (frame, source))
         with closing(wanted), closing(found):
             assert bag(found.count_by(plan.columns)) == bag(wanted.count_by(plan.columns))
         with frame.recoded(plan) as one, source.recoded(plan) as other:
@@ -198,7 +199,7 @@ def test_a_value_without_a_label_stops_the_count_and_the_release(url: str) -> No
                 ask(["x"], generalized={"x": short})
             assert caught.value.code == "source-changed"
         with pytest.raises(shoal.BadData) as caught:
-            source.recode_into(plan, None)
+            recode_into(source, plan, None)
     assert caught.value.code == "source-changed"
 
 

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.dialects import mssql, mysql, oracle, postgresql, sqlite
 
-from shoal.engines.base import Generalization, Recoding
+from shoal.engines.base import Generalization, Question, Recoding
 from shoal.engines.database import counting
 from shoal.engines.database.fields import DATE, DECIMAL, INTEGER, REAL, TEXT, Field
 from shoal.engines.database.labels import Scratch
@@ -76,7 +76,7 @@ def test_counting_and_recoding_compile(system: str) -> None:
     session = cast(Session, offline)
     labels = {"x": Generalization(("a",), ("*",), "*"), "n": Generalization((), ())}
     plan = Recoding(("x", "n", "d", "f", "t"), labels, pa.table({"x": ["*"], "n": ["1"]}), ("x",))
-    question = counting.Question(("x", "n", "t"), ("NA",), {"x": labels["x"]}, ("t",), 5)
+    question = Question(("x", "n", "t"), ("NA",), {"x": labels["x"]}, ("t",), 5)
     with Scratch(session) as scratch:
         made = recoded(session, scratch, relation(system), plan, into_table=True)
         text = offline.sql(made.query)

@@ -9,6 +9,7 @@ import shoal
 from servers import load, rows_of, run_sql
 from shoal.engines.base import DatabaseOptions, DatabaseTarget, Generalization, Recoding
 from shoal.engines.database import check_table, open_table, stage_rows
+from shoal.engines.opening import recode_into
 
 NAMES = ["select", "Upper Case", "a.b", 'quo"te', "back`tick", "per%cent", "größe", "a:b"]
 
@@ -31,7 +32,7 @@ def test_any_name_works_for_tables_and_columns(url: str, name: str) -> None:
     with open_table(DatabaseOptions(url, name)) as source:
         assert [column.name for column in source.columns()] == [name, "x"]
         whole = '"' + out.replace('"', '""') + '"'
-        source.recode_into(plan, DatabaseTarget(url, whole, replace=True)).publish()
+        recode_into(source, plan, DatabaseTarget(url, whole, replace=True)).publish()
     assert sorted(rows_of(url, out)) == [("*", 1), ("*", 2)]
 
 

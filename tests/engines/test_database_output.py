@@ -28,6 +28,7 @@ from shoal.engines.database import (
     remove_leftovers,
     stage_rows,
 )
+from shoal.engines.opening import recode_into
 
 PEOPLE = pa.table(
     {
@@ -94,7 +95,7 @@ def test_no_order_of_the_input_is_left_in_the_table(url: str) -> None:
     for rows in (list(range(50)), list(reversed(range(50)))):
         load(url, "ordered", pa.table({"g": ["a"] * 50, "n": rows}))
         with open_table(DatabaseOptions(url, "ordered")) as source:
-            staged = source.recode_into(plan, DatabaseTarget(url, "unordered", replace=True))
+            staged = recode_into(source, plan, DatabaseTarget(url, "unordered", replace=True))
             staged.publish()
         orders.append(rows_of(url, "unordered"))
     assert orders[0] == orders[1]
@@ -144,7 +145,7 @@ def test_a_discarded_release_leaves_nothing(url: str) -> None:
     load(url, "kept", pa.table({"x": ["old"]}))
     target = DatabaseTarget(url, "kept", replace=True)
     with open_table(DatabaseOptions(url, "people")) as source:
-        staged = source.recode_into(PLAN, target)
+        staged = recode_into(source, PLAN, target)
         staged.discard()
         staged.discard()
     assert rows_of(url, "kept") == [("old",)]
@@ -169,7 +170,7 @@ def test_kept_columns_keep_their_types(postgres_url: str, mariadb_url: str) -> N
         run_sql(url, "DROP TABLE IF EXISTS sized", f"CREATE TABLE sized ({columns})")
         run_sql(url, "INSERT INTO sized VALUES ('x', 'y', 1.5, '2026-01-31', 3, 'ab')")
         with open_table(DatabaseOptions(url, "sized")) as source:
-            source.recode_into(plan, DatabaseTarget(url, "sized_too", replace=True)).publish()
+            recode_into(source, plan, DatabaseTarget(url, "sized_too", replace=True)).publish()
         assert run_sql(url, catalog.format("sized_too")) == run_sql(url, catalog.format("sized"))
 
 
@@ -189,7 +190,7 @@ def test_postgres_keeps_what_else_belongs_to_a_text(postgres_url: str) -> None:
     )
     plan = Recoding(keys, dict.fromkeys(keys, Generalization((), ())), rows, (), ("NA",))
     with open_table(DatabaseOptions(postgres_url, "texts")) as source:
-        source.recode_into(plan, DatabaseTarget(postgres_url, "texts_too", replace=True)).publish()
+        recode_into(source, plan, DatabaseTarget(postgres_url, "texts_too", replace=True)).publish()
     types = run_sql(
         postgres_url,
         "SELECT format_type(atttypid, atttypmod), collname FROM pg_attribute"
@@ -217,7 +218,7 @@ def test_a_key_that_is_not_released_does_not_order_the_table(postgres_url: str) 
         plan = Recoding(("n",), keys, pa.table({"g": ["1", "2"]}), ())
         with open_table(DatabaseOptions(postgres_url, "hiding")) as source:
             target = DatabaseTarget(postgres_url, "hidden", replace=True)
-            source.recode_into(plan, target).publish()
+            recode_into(source, plan, target).publish()
         made.append(rows_of(postgres_url, "hidden"))
     assert made[0] == made[1]
 
@@ -233,7 +234,7 @@ def test_codes_too_many_for_one_number(url: str, mark: bool) -> None:
     unchanged = dict.fromkeys(keys, Generalization((), ()))
     plan = Recoding(tuple(keys), unchanged, people.slice(0, 200), tuple(keys), mark=mark)
     with open_table(DatabaseOptions(url, "wide")) as source:
-        source.recode_into(plan, DatabaseTarget(url, "wide_too", replace=True)).publish()
+        recode_into(source, plan, DatabaseTarget(url, "wide_too", replace=True)).publish()
     passing = [tuple(row.values()) for row in people.slice(0, 200).to_pylist()]
     marked = [(None,) * 8] * 100 if mark else []
     assert rows_of(url, "wide_too") == marked + sorted(passing)
@@ -258,7 +259,7 @@ def test_a_killed_connection_leaves_the_old_table(postgres_url: str, mariadb_url
         killer.start()
         with open_table(DatabaseOptions(url, query=query)) as source:
             with pytest.raises(shoal.BadData) as caught:
-                source.recode_into(plan, DatabaseTarget(url, "safe", replace=True))
+                recode_into(source, plan, DatabaseTarget(url, "safe", replace=True))
             assert caught.value.code == "connection-lost"
         killer.join()
         assert rows_of(url, "safe") == [("old",)]

@@ -17,6 +17,7 @@ from sqlalchemy.exc import OperationalError
 
 from adapters import Defined, InDatabase, InFile, InMemory, InSpark, Place, rows_of, staged
 from shoal.engines.base import Generalization, Recoding
+from shoal.engines.opening import recode_into
 from shoal.errors import BadData, Infeasible
 from shoal.measure.persons import tally
 from shoal.report.result import to_json
@@ -314,11 +315,11 @@ def test_a_class_without_any_quasi_identifier_keeps_its_blank_records(place: Pla
 def test_a_discarded_output_leaves_nothing_and_a_published_one_is_there(place: Place) -> None:
     place.load(TABLE)
     with closing(place.open()) as source:
-        dropped = source.recode_into(recoding(), place.target())
+        dropped = recode_into(source, recoding(), place.target())
         dropped.discard()
         dropped.discard()
         assert place.rows() == Counter()
-        kept = source.recode_into(recoding(), place.target())
+        kept = recode_into(source, recoding(), place.target())
         kept.publish()
         kept.discard()
     if isinstance(place, Defined):
@@ -352,7 +353,7 @@ def test_a_value_without_a_label_stops_the_recoding(place: Place) -> None:
     place.load(TABLE)
     few = Generalization(("a", "c"), ("ab", "C"), None)
     with closing(place.open()) as source, pytest.raises(BadData) as caught:
-        source.recode_into(recoding(generalized={"q": few}), place.target())
+        recode_into(source, recoding(generalized={"q": few}), place.target())
     assert caught.value.code == "source-changed"
     assert place.rows() == Counter()
     assert place.strays() == []

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from shoal.engines.base import Generalization, Recoding
-from shoal.engines.duckdb.staged import StagedTable
-from shoal.engines.frames.source import open_frame
+from shoal.engines.frames.source import StagedTable, open_frame
+from shoal.engines.opening import recode_into
 from shoal.errors import BadData
 
 DATA: dict[str, list[Any]] = {"age": [34, 51, 34], "sex": ["f", None, "f"]}
@@ -52,7 +52,7 @@ def test_a_release_is_of_the_kind_given(make: Any) -> None:
     }
     classes = pa.table({"age": ["[30s]"], "sex": ["f"]})
     with open_frame(frame) as source:
-        staged = source.recode_into(Recoding(("sex", "age"), generalized, classes, ()), None)
+        staged = recode_into(source, Recoding(("sex", "age"), generalized, classes, ()), None)
     assert isinstance(staged, StagedTable)
     with staged.source() as again:
         assert again.count_by(["age", "sex"]).num_rows == 1
@@ -68,7 +68,7 @@ def test_categories_do_not_carry_suppressed_values_along() -> None:
     classes = pa.table({"city": ["rome"]})
     with open_frame(frame) as source:
         recoding = Recoding(("city",), {"city": Generalization((), ())}, classes, ())
-        staged = source.recode_into(recoding)
+        staged = recode_into(source, recoding, None)
     assert isinstance(staged, StagedTable)
     assert list(staged.frame()["city"].cat.categories) == ["rome"]
     assert staged.frame().to_dict("list") == {"city": ["rome", "rome"]}

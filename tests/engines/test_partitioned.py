@@ -24,6 +24,7 @@ from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.partitions import fixed_folder, partitions_of
 from shoal.engines.frames.source import open_frame
+from shoal.engines.opening import recode_into
 from shoal.errors import BadData, BadDefinition, BadOutput
 
 UNCHANGED = Generalization((), ())
@@ -35,7 +36,7 @@ def release(table: pa.Table, target: FileTarget, resources: Resources | None = N
     listed = pa.table({first: table.column(first).cast(pa.string())})
     recoding = Recoding(tuple(table.column_names), {first: UNCHANGED}, listed, ())
     with open_frame(table, resources=resources or Resources()) as source:
-        source.recode_into(recoding, target).publish()
+        recode_into(source, recoding, target).publish()
 
 
 def files_in(folder: Path) -> list[str]:
@@ -149,7 +150,7 @@ def test_a_release_without_records_has_its_columns(tmp_path: Path) -> None:
     target = FileTarget(tmp_path / "out", "parquet", partition_by=("b",))
     recoding = Recoding(("a", "b"), {"a": UNCHANGED}, pa.table({"a": pa.array([], "string")}), ())
     with open_frame(pa.table({"a": ["x"], "b": ["y"]})) as source:
-        staged = source.recode_into(recoding, target)
+        staged = recode_into(source, recoding, target)
     with closing(staged.source()) as again:
         assert [column.name for column in again.columns()] == ["a", "b"]
         assert again.count_by([]).to_pydict() == {"#records": [0]}
@@ -197,7 +198,7 @@ def test_a_staged_folder_is_private(tmp_path: Path) -> None:
     target = FileTarget(tmp_path / "out", "parquet", file_size=1000)
     recoding = Recoding(("zip",), {"zip": UNCHANGED}, PATIENTS.select(["zip"]), ())
     with open_frame(PATIENTS) as source:
-        staged = source.recode_into(recoding, target)
+        staged = recode_into(source, recoding, target)
     (hidden,) = tmp_path.iterdir()
     assert hidden.name.startswith(".shoal-")
     assert stat.S_IMODE(hidden.stat().st_mode) == 0o700

@@ -24,7 +24,7 @@ from shoal.engines.base import (
     Recoding,
 )
 from shoal.engines.duckdb.files import open_files
-from shoal.engines.opening import check_target, open_source
+from shoal.engines.opening import check_target, open_source, recode_into
 from shoal.errors import BadData, BadOutput
 
 ROWS = [("a", "1", " x "), ("b", None, "y,\n"), ("a", "1", None), ("é", "007", "z;\"'")]
@@ -125,7 +125,7 @@ def test_a_writer_that_fails_leaves_nothing_behind(install: Any, tmp_path: Path)
     with closing(open_files(FileOptions(str(tmp_path / "in.csv")))) as source:
         recoding = everything(("a",), {"x"})
         with pytest.raises(BadOutput) as caught:
-            source.recode_into(recoding, FileTarget(tmp_path / "out", format="broken"))
+            recode_into(source, recoding, FileTarget(tmp_path / "out", format="broken"))
     assert caught.value.code == "writer-failed"
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
@@ -186,7 +186,7 @@ def put(folder: Path, kind: str) -> FileOptions | DatabaseOptions:
     from shoal.engines.frames.source import open_frame
 
     with closing(open_frame(table)) as source:
-        source.recode_into(PEOPLE, FileTarget(folder / f"in.{kind}")).publish()
+        recode_into(source, PEOPLE, FileTarget(folder / f"in.{kind}")).publish()
     return FileOptions(str(folder / f"in.{kind}"))
 
 
@@ -199,7 +199,7 @@ def test_any_place_is_read_and_any_is_written(tmp_path: Path, given: str, into: 
         url = f"sqlite:///{tmp_path / 'out.db'}"
         target, written = DatabaseTarget(url, "released"), DatabaseOptions(url, "released")
     with closing(open_source(put(tmp_path, given))) as source:
-        staged = source.recode_into(PEOPLE, target)
+        staged = recode_into(source, PEOPLE, target)
         staged.publish()
     with closing(open_source(written)) as released:
         assert tuple(column.name for column in released.columns()) == NAMES

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding, Resources, Source
 from shoal.engines.duckdb.files import open_files
-from shoal.engines.duckdb.staged import StagedFile, StagedTable
-from shoal.engines.frames.source import open_frame
+from shoal.engines.duckdb.staged import StagedFile
+from shoal.engines.frames.source import StagedTable, open_frame
+from shoal.engines.opening import recode_into
 from shoal.errors import BadData, BadOutput
 
 Row = tuple[Any, ...]
@@ -86,7 +87,7 @@ def test_the_engine_recodes_as_plain_python_does(
 ) -> None:
     rows, recoding = problem
     with open_frame(frame(rows)) as source:
-        staged = source.recode_into(recoding)
+        staged = recode_into(source, recoding, None)
     assert isinstance(staged, StagedTable)
     assert staged.frame().column_names == list(recoding.columns)
     assert [tuple(row.values()) for row in staged.frame().to_pylist()] == oracle(rows, recoding)
@@ -102,7 +103,7 @@ def test_what_is_written_is_what_is_counted_again(
     if not expected and ending != ".csv":
         return
     with open_frame(frame(rows)) as source:
-        staged = source.recode_into(recoding, FileTarget(tmp_path / f"out{ending}"))
+        staged = recode_into(source, recoding, FileTarget(tmp_path / f"out{ending}"))
     with closing(staged.source()) as again:
         table = again.count_by(recoding.columns)
     found = [
@@ -149,7 +150,7 @@ def test_the_same_bytes_come_out_every_time(tmp_path: Path, ending: str) -> None
     path, outputs = patients(tmp_path), set()
     for threads in (1, 2, 2):
         with open_files(FileOptions(str(path)), resources=Resources(threads=threads)) as source:
-            staged = source.recode_into(example(source), FileTarget(tmp_path / f"out{ending}"))
+            staged = recode_into(source, example(source), FileTarget(tmp_path / f"out{ending}"))
         assert isinstance(staged, StagedFile)
         with staged:
             outputs.add(staged.path.read_bytes())
@@ -161,7 +162,7 @@ def test_csv_has_a_header_plain_line_ends_and_quotes_only_where_needed(tmp_path:
     recoding = Recoding(("a", "A", "p;q"), {"A": UNCHANGED}, table.select(["A"]), ())
     with open_frame(table) as source:
         target = FileTarget(tmp_path / "out.csv", delimiter=";")
-        source.recode_into(recoding, target).publish()
+        recode_into(source, recoding, target).publish()
     expected = 'a;A;"p;q"\nNULL;;1,2\n"say ""hi""";x;"1;2"\n'
     assert (tmp_path / "out.csv").read_bytes() == expected.encode()
 
@@ -170,7 +171,7 @@ def test_a_missing_value_of_a_single_column_is_no_blank_line(tmp_path: Path) -> 
     table = pa.table({"A": ["x", None]})
     with open_frame(table) as source:
         recoding = Recoding(("A",), {"A": UNCHANGED}, table, ())
-        source.recode_into(recoding, FileTarget(tmp_path / "out.csv")).publish()
+        recode_into(source, recoding, FileTarget(tmp_path / "out.csv")).publish()
     assert (tmp_path / "out.csv").read_bytes() == b'A\n""\nx\n'
 
 
@@ -179,8 +180,8 @@ def test_json_is_an_array_or_lines_of_objects(tmp_path: Path) -> None:
     recoding = Recoding(("A", "a"), {"A": UNCHANGED}, table.select(["A"]), ())
     rows = [{"A": None, "a": 2}, {"A": "x", "a": 1}]
     with open_frame(table) as source:
-        source.recode_into(recoding, FileTarget(tmp_path / "out.json")).publish()
-        source.recode_into(recoding, FileTarget(tmp_path / "out.jsonl")).publish()
+        recode_into(source, recoding, FileTarget(tmp_path / "out.json")).publish()
+        recode_into(source, recoding, FileTarget(tmp_path / "out.jsonl")).publish()
     assert json.loads((tmp_path / "out.json").read_text()) == rows
     lines = (tmp_path / "out.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in lines] == rows
@@ -195,7 +196,7 @@ def test_nothing_released_is_a_table_without_records(
     table = pa.table({"A": ["x"], "a": ["y"]})
     recoding = Recoding(("A", "a"), {"A": UNCHANGED}, table.select(["A"]).slice(0, 0), ())
     with open_frame(table) as source:
-        source.recode_into(recoding, FileTarget(tmp_path / f"out{ending}")).publish()
+        recode_into(source, recoding, FileTarget(tmp_path / f"out{ending}")).publish()
     assert (tmp_path / f"out{ending}").read_text() == content
 
 
@@ -205,7 +206,7 @@ def test_unchanged_columns_keep_their_type_in_parquet(tmp_path: Path) -> None:
     classes = pa.table({"age": ["34", None], "zip": ["*", "*"]})
     recoding = Recoding(("age", "dose", "zip"), {"age": UNCHANGED, "zip": masked}, classes, ())
     with open_frame(table) as source:
-        source.recode_into(recoding, FileTarget(tmp_path / "out.parquet")).publish()
+        recode_into(source, recoding, FileTarget(tmp_path / "out.parquet")).publish()
     written = pq.read_table(tmp_path / "out.parquet")
     assert written.to_pydict() == {"age": [None, 34], "dose": [None, 1.5], "zip": ["*", "*"]}
     assert written.schema.types == [pa.int64(), pa.float64(), pa.string()]
@@ -215,7 +216,7 @@ def test_parquet_refuses_names_that_differ_in_case_alone(tmp_path: Path) -> None
     table = pa.table({"A": ["x"], "a": ["y"]})
     recoding = Recoding(("A", "a"), {"A": UNCHANGED}, table.select(["A"]), ())
     with open_frame(table) as source, pytest.raises(BadOutput) as caught:
-        source.recode_into(recoding, FileTarget(tmp_path / "out.parquet"))
+        recode_into(source, recoding, FileTarget(tmp_path / "out.parquet"))
     assert caught.value.code == "names-differ-in-case"
     assert list(tmp_path.iterdir()) == []
 
@@ -232,6 +233,6 @@ def test_a_value_that_was_not_counted_stops_the_release(
         recoding = example(source)
         path.write_text(change(path.read_text()))
         with pytest.raises(BadData) as caught:
-            source.recode_into(recoding, FileTarget(tmp_path / "out.csv"))
+            recode_into(source, recoding, FileTarget(tmp_path / "out.csv"))
     assert caught.value.code == "source-changed"
     assert [file.name for file in tmp_path.iterdir()] == ["in.csv"]

@@ -17,6 +17,7 @@ from shoal.engines.duckdb import session as duck
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.session import Session, explained
 from shoal.engines.machine import half_of_memory, of_control_groups
+from shoal.engines.opening import recode_into
 from shoal.errors import BadOutput
 
 RECORDS = 1_000_000
@@ -76,7 +77,7 @@ def test_what_does_not_fit_in_memory_is_spilled_and_comes_out_the_same(
             listed = pa.table({"b": [str(b) for b in range(7)]})
             recoding = Recoding(("a", "b"), {"b": Generalization((), ())}, listed, ())
             target = FileTarget(tmp_path / f"{name}.parquet")
-            source.recode_into(recoding, target).publish()
+            recode_into(source, recoding, target).publish()
         written[name] = pq.read_table(target.path)
         assert (watched.most > 10_000_000) is (name == "small")
     assert written["small"].num_rows == RECORDS

@@ -20,7 +20,7 @@ from shoal.engines.base import (
     SparkTarget,
 )
 from shoal.engines.leftovers import owned
-from shoal.engines.opening import check_target, open_source
+from shoal.engines.opening import check_target, open_source, recode_into
 from shoal.engines.spark import open_frame, stage_rows
 from shoal.engines.spark.catalog import check_table
 from shoal.engines.spark.session import Session
@@ -51,7 +51,7 @@ def test_a_staged_folder_holds_what_was_released(
 ) -> None:
     target = SparkTarget(str(tmp_path / "release"), kind)
     check_target(target, spark=spark_session)
-    staged = source.recode_into(release_of(source), target)
+    staged = recode_into(source, release_of(source), target)
     written = staged.source()
     assert rows(written.count_by(["word", "n"])) == rows(source.count_by(["word", "n"]))
     assert not (tmp_path / "release").exists()
@@ -75,7 +75,7 @@ def test_the_files_are_the_same_whatever_the_order_of_the_input(
         frame = spark_session.createDataFrame(words.take(list(order))).repartition(number + 1)
         source = open_frame(frame)
         target = SparkTarget(str(tmp_path / str(number)), "csv")
-        source.recode_into(release_of(source), target).publish()
+        recode_into(source, release_of(source), target).publish()
         files = sorted((tmp_path / str(number)).glob("part-*"))
         written.append([file.read_bytes() for file in files])
     assert written[0] == written[1]
@@ -86,13 +86,13 @@ def test_a_column_that_spark_cannot_compare_is_refused(spark_session: Any, tmp_p
     columns = "cast(id AS string) AS word", "array(map('a', id)) AS n"
     source = open_frame(spark_session.range(4).selectExpr(*columns))
     with pytest.raises(BadData) as caught:
-        source.recode_into(release_of(source), SparkTarget(str(tmp_path / "release"), "parquet"))
+        recode_into(source, release_of(source), SparkTarget(str(tmp_path / "release"), "parquet"))
     assert caught.value.code == "column-not-comparable"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_discarded_folder_leaves_nothing(source: Source, tmp_path: Path) -> None:
-    staged = source.recode_into(release_of(source), SparkTarget(str(tmp_path / "release")))
+    staged = recode_into(source, release_of(source), SparkTarget(str(tmp_path / "release")))
     staged.discard()
     staged.discard()
     assert list(tmp_path.iterdir()) == []
@@ -102,7 +102,7 @@ def test_missing_values_in_a_single_column_of_csv_are_not_lost(
     source: Source, tmp_path: Path
 ) -> None:
     target = SparkTarget(str(tmp_path / "release.csv"))
-    staged = source.recode_into(release_of(source, ("word",)), target)
+    staged = recode_into(source, release_of(source, ("word",)), target)
     assert rows(staged.source().count_by(["word"])) == rows(source.count_by(["word"]))
 
 
@@ -110,13 +110,13 @@ def test_an_earlier_folder_is_replaced_only_when_that_is_said(
     source: Source, spark_session: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "release"
-    source.recode_into(release_of(source), SparkTarget(str(path))).publish()
+    recode_into(source, release_of(source), SparkTarget(str(path))).publish()
     with pytest.raises(BadOutput) as caught:
         check_target(SparkTarget(str(path)), spark=spark_session)
     assert caught.value.code == "folder-exists"
     replacing = SparkTarget(str(path), replace=True)
     check_target(replacing, spark=spark_session)
-    source.recode_into(release_of(source, ("word",)), replacing).publish()
+    recode_into(source, release_of(source, ("word",)), replacing).publish()
     assert spark_session.read.parquet(str(path)).columns == ["word"]
     assert [each.name for each in tmp_path.iterdir()] == ["release"]
 
@@ -129,7 +129,7 @@ def test_a_folder_on_another_file_system_is_replaced_by_two_renames(
     target = SparkTarget("viewfs://elsewhere/data/release", replace=True)
     for columns in (("word", "n"), ("word",)):
         check_target(target, spark=spark_session)
-        staged = source.recode_into(release_of(source, columns), target)
+        staged = recode_into(source, release_of(source, columns), target)
         assert rows(staged.source().count_by(["word"])) == rows(source.count_by(["word"]))
         staged.publish()
         staged.discard()
@@ -165,7 +165,7 @@ def test_names_that_differ_in_case_need_a_session_that_tells_them_apart(
     table = pa.table({"word": ["a"], "WORD": ["b"]})
     source = open_frame(spark_session.createDataFrame(table))
     with pytest.raises(BadOutput) as caught:
-        source.recode_into(release_of(source, ("word", "WORD")), SparkTarget(str(tmp_path / "r")))
+        recode_into(source, release_of(source, ("word", "WORD")), SparkTarget(str(tmp_path / "r")))
     assert caught.value.code == "names-differ-in-case"
     assert list(tmp_path.iterdir()) == []
 
@@ -187,7 +187,7 @@ def test_a_table_of_the_catalog_appears_by_a_rename(
 ) -> None:
     target = SparkTarget(f"{schema}.release")
     check_target(target, spark=spark_session)
-    staged = source.recode_into(release_of(source), target)
+    staged = recode_into(source, release_of(source), target)
     assert tables_of(spark_session, schema) != ["release"]
     assert rows(staged.source().count_by(["word"])) == rows(source.count_by(["word"]))
     staged.publish()
@@ -201,16 +201,16 @@ def test_a_table_is_replaced_only_when_that_is_said(
     source: Source, spark_session: Any, schema: str
 ) -> None:
     name = f"{schema}.release"
-    source.recode_into(release_of(source), SparkTarget(name)).publish()
+    recode_into(source, release_of(source), SparkTarget(name)).publish()
     with pytest.raises(BadOutput) as caught:
         check_target(SparkTarget(name), spark=spark_session)
     assert caught.value.code == "table-exists"
-    late = source.recode_into(release_of(source), SparkTarget(name))
+    late = recode_into(source, release_of(source), SparkTarget(name))
     with pytest.raises(BadOutput):
         late.publish()
     replacing = SparkTarget(name, replace=True)
     check_target(replacing, spark=spark_session)
-    source.recode_into(release_of(source, ("word",)), replacing).publish()
+    recode_into(source, release_of(source, ("word",)), replacing).publish()
     assert spark_session.table(name).columns == ["word"]
     assert tables_of(spark_session, schema) == ["release"]
 

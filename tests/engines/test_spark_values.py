@@ -20,10 +20,10 @@ from shoal.engines.base import (
     Source,
     SparkOptions,
 )
-from shoal.engines.duckdb.staged import StagedTable
-from shoal.engines.opening import open_source
+from shoal.engines.frames.source import StagedTable
+from shoal.engines.opening import open_source, recode_into
 from shoal.engines.spark import open_frame
-from shoal.engines.spark.frame import StagedFrame
+from shoal.engines.spark.frame import StagedSparkFrame
 from shoal.errors import BadData
 
 UTC = datetime.UTC
@@ -82,7 +82,7 @@ def rows(table: pa.Table) -> list[str]:
 
 
 def released(source: Source, recoding: Recoding) -> pa.Table:
-    staged = source.recode_into(recoding, None)
+    staged = recode_into(source, recoding, None)
     assert isinstance(staged, StagedTable)
     return staged.frame()
 
@@ -155,7 +155,7 @@ def test_a_release_that_leaves_spark_has_the_same_bytes(
     unchanged = {"a.b": Generalization((), ())}
     recoding = Recoding(tuple(VALUES), unchanged, duck.count_by(["a.b"]).select([0]), ())
     for source, name in ((duck, "duck.csv"), (spark, "spark.csv")):
-        source.recode_into(recoding, FileTarget(tmp_path / name)).publish()
+        recode_into(source, recoding, FileTarget(tmp_path / name)).publish()
     assert (tmp_path / "spark.csv").read_bytes() == (tmp_path / "duck.csv").read_bytes()
 
 
@@ -168,7 +168,7 @@ def test_a_value_that_was_not_counted_stops_the_recoding(
     recoding = Recoding(("a.b",), {"a.b": one}, pa.table({"a.b": ["letter"]}), ())
     target = None if output is None else FileTarget(tmp_path / output)
     with pytest.raises(BadData) as caught:
-        spark.recode_into(recoding, target)
+        recode_into(spark, recoding, target)
     assert caught.value.code == "source-changed"
     assert list(tmp_path.iterdir()) == []
 
@@ -197,6 +197,6 @@ def test_lists_cannot_be_quasi_identifiers_but_are_kept(spark_session: Any) -> N
         source.count_by(["list"])
     unchanged = {"word": Generalization((), ())}
     recoding = Recoding(("list", "word", "nothing"), unchanged, pa.table({"word": ["a"]}), ())
-    staged = source.recode_into(recoding)
-    assert isinstance(staged, StagedFrame)
+    staged = recode_into(source, recoding, None)
+    assert isinstance(staged, StagedSparkFrame)
     assert staged.frame().toArrow().to_pylist() == [{"list": [1, 2], "word": "a", "nothing": None}]

@@ -20,6 +20,7 @@ from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.session import Session
 from shoal.engines.duckdb.staged import StagedFile, check_file
 from shoal.engines.frames.source import open_frame
+from shoal.engines.opening import recode_into
 from shoal.errors import BadOutput
 
 
@@ -27,7 +28,7 @@ def staged_at(path: Path) -> StagedFile:
     table = pa.table({"A": ["x"]})
     with open_frame(table) as source:
         recoding = Recoding(("A",), {"A": Generalization((), ())}, table, ())
-        staged = source.recode_into(recoding, FileTarget(path))
+        staged = recode_into(source, recoding, FileTarget(path))
     assert isinstance(staged, StagedFile)
     return staged
 

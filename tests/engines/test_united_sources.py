@@ -27,7 +27,7 @@ from shoal.engines.base import (
     UnitedOptions,
 )
 from shoal.engines.duckdb.files import open_files
-from shoal.engines.opening import open_source
+from shoal.engines.opening import open_source, recode_into
 from shoal.errors import BadData
 
 ROWS: list[tuple[str | None, ...]] = [
@@ -136,7 +136,7 @@ def test_counts_of_the_union_are_those_of_all_records(
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.xml", "out.xlsx"])
 def test_recoded_members_are_one_table_in_one_order(tmp_path: Path, name: str) -> None:
     with closing(open_source(members(tmp_path))) as source:
-        staged = source.recode_into(all_of("sex", "age", "ward"), FileTarget(tmp_path / name))
+        staged = recode_into(source, all_of("sex", "age", "ward"), FileTarget(tmp_path / name))
         staged.publish()
     expected: Counter[tuple[Any, ...]] = Counter()
     for row in ROWS:
@@ -152,7 +152,7 @@ def test_a_single_source_is_renamed_and_cut_to_its_columns(tmp_path: Path) -> No
     member = Member(FileOptions(str(path)), {"geschlecht": "sex"}, ("geschlecht", "age"))
     with closing(open_source(UnitedOptions((member,)))) as source:
         assert [column.name for column in source.columns()] == ["sex", "age"]
-        staged = source.recode_into(all_of("sex", "age"), FileTarget(tmp_path / "out.csv"))
+        staged = recode_into(source, all_of("sex", "age"), FileTarget(tmp_path / "out.csv"))
         staged.publish()
         with closing(open_files(FileOptions(str(path)))) as plain:
             assert source.fingerprint() == plain.fingerprint()
@@ -184,7 +184,7 @@ def test_a_member_that_changes_in_between_stops_the_run_and_is_named(tmp_path: P
         source.count_by(["sex"])
         csv_file(tmp_path / "a.csv", "sex,age,ward", [("new", "1", "x")])
         with pytest.raises(BadData) as caught:
-            source.recode_into(all_of("sex", "age", "ward"), FileTarget(tmp_path / "out.csv"))
+            recode_into(source, all_of("sex", "age", "ward"), FileTarget(tmp_path / "out.csv"))
     assert caught.value.code == "source-changed"
     assert "a.csv" in caught.value.what
     assert not (tmp_path / "out.csv").exists()

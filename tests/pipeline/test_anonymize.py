@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.engines.duckdb.staged import StagedTable
+from shoal.engines.frames.source import StagedTable
 
 DATA: dict[str, list[Any]] = {
     "age": [34, 35, 36, 61, 62, 63, 34, 35],

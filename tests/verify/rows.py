@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from shoal.definition.model import Definition
-from shoal.engines.base import Column, Generalization, Recoding, Staged, Target
+from shoal.engines.base import Column, Generalization, Question, Recoding, Source
 from shoal.errors import BadData
-
-if TYPE_CHECKING:
-    from shoal.engines.base import Source
 
 Cell = str | None
 Row = tuple[Cell, ...]
 
 
-class Rows:
+class Rows(Source):
     """A source of rows; it can be counted, and nothing else."""
 
     def __init__(self, names: Sequence[str], rows: Sequence[Row]) -> None:
@@ -34,27 +30,20 @@ class Rows:
     def columns(self) -> tuple[Column, ...]:
         return tuple(Column(name, is_text=True) for name in self.names)
 
-    def count_by(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
-    ) -> pa.Table:
+    def count(self, question: Question) -> pa.Table:
+        columns, at_most = question.columns, question.at_most
         for name in columns:
             if name not in self.names:
                 raise BadData(f"no column {name!r}", code="unknown-column")
-        absent = {None, "", *missing}
+        absent = {None, "", *question.missing}
         clean = [
             {n: None if cell in absent else cell for n, cell in zip(self.names, row, strict=True)}
             for row in self.rows
         ]
-        counted = [row for row in clean if all(row[name] is not None for name in complete)]
-        labels = generalized or {}
+        counted = [row for row in clean if all(row[name] is not None for name in question.complete)]
         found = Counter(
-            tuple(_label(row[name], labels.get(name)) for name in columns) for row in counted
+            tuple(_label(row[name], question.generalized.get(name)) for name in columns)
+            for row in counted
         )
         if not columns:
             found = Counter({(): len(counted)})
@@ -62,30 +51,13 @@ class Rows:
             found = Counter(dict(list(found.items())[: at_most + 1]))
         arrays = [pa.array([row[at] for row in found], pa.string()) for at in range(len(columns))]
         counts = pa.array(list(found.values()), pa.int64())
-        return pa.table([*arrays, counts], names=[*columns, "#records"])
+        return pa.table([*arrays, counts], names=list(question.names))
 
-    def count_distinct(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
-    ) -> int:
-        counted = self.count_by(
-            columns, missing, generalized=generalized, complete=complete, at_most=at_most
-        )
-        return int(counted.num_rows)
-
-    def recode_into(self, recoding: Recoding, target: Target | None) -> Staged:
-        raise NotImplementedError
+    def distinct(self, question: Question) -> int:
+        return int(self.count(question).num_rows)
 
     def recoded(self, recoding: Recoding) -> AbstractContextManager[pa.RecordBatchReader]:
         raise NotImplementedError
-
-    def fingerprint(self) -> str | None:
-        return None
 
     def close(self) -> None:
         pass

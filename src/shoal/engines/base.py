@@ -13,11 +13,12 @@ column mixes kinds of values (in JSON 1 and "1") their texts differ.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -178,22 +179,65 @@ class Column:
 class Generalization:
     """What each value of a column becomes: `values[i]` becomes `labels[i]`.
 
-    Values are distinct. None as a whole (`values` empty) means unchanged. `missing` is what a
-    missing value becomes, None for missing still. A value that is not listed is an error, never a
-    null.
+    Values are distinct. No `values` at all mean that every value stays as it is. `missing` is what
+    a missing value becomes, None if it stays missing. A value that is not listed is an error, never
+    a null.
     """
 
     values: tuple[str, ...]
     labels: tuple[str, ...]
     missing: str | None = None
 
+    @property
+    def changes(self) -> bool:
+        """Whether it changes anything: level 0 keeps values and missing values as they are."""
+        return bool(self.values) or self.missing is not None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What an engine is to count; `Question.of` is the form that engines get.
+
+    There `generalized` has only those of `columns` that change, and `missing` has no empty text,
+    since that is missing anyway. What it all means stands at `Source.count_by`.
+    """
+
+    columns: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    generalized: Mapping[str, Generalization] = field(default_factory=dict, hash=False)
+    complete: tuple[str, ...] = ()
+    at_most: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[str],
+        missing: Sequence[str] = (),
+        generalized: Mapping[str, Generalization] | None = None,
+        complete: Sequence[str] = (),
+        at_most: int | None = None,
+    ) -> Question:
+        """The question in the one form that engines get."""
+        given = generalized or {}
+        changed = {name: given[name] for name in columns if name in given and given[name].changes}
+        texts = tuple(text for text in missing if text)
+        return cls(tuple(columns), texts, changed, tuple(complete), at_most)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the answer: those counted, then COUNT, made unlike all of them."""
+        count = COUNT
+        while count in self.columns:
+            count += "_"
+        return (*self.columns, count)
+
 
 @dataclass(frozen=True)
 class Recoding:
-    """A release, told to an engine.
+    """What an engine has to release.
 
     `columns` are released, in this order. A record passes only when its generalized
-    quasi-identifiers (the keys of `generalized`, in order) stand in `classes`, a table of label
+    quasi-identifiers (the keys of `generalized`, in order) are in `classes`, a table of label
     columns of the same names: a list of what may pass, so that a record nobody judged stays out.
     With `mark` the others stay too, with every column of `blanked` null. `complete` leaves out the
     records with a missing quasi-identifier altogether.
@@ -209,25 +253,32 @@ class Recoding:
 
     def is_unchanged(self, name: str) -> bool:
         """Whether a column is released in its own type: not generalized, or to level 0."""
-        given = self.generalized.get(name)
-        return given is None or (not given.values and given.missing is None)
+        generalization = self.generalized.get(name)
+        return generalization is None or not generalization.changes
 
-    def told_by_class(self) -> list[str]:
+    def same_in_class(self) -> list[str]:
         """The released keys that are the same in all records of a class, and blank in the others.
 
-        Keys that marked records show are not told by a class.
+        Keys that marked records show are not among them.
         """
         keys = [name for name in self.columns if name in self.generalized]
         return [name for name in keys if not self.mark or name in self.blanked]
 
 
-class Source(Protocol):
-    """A table an engine can count and recode."""
+class Source(ABC):
+    """A table that an engine can count and recode; a context that closes it."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """What to call it in messages."""
 
+    @property
+    def resources(self) -> Resources:
+        """What may be used on this machine to write its release."""
+        return Resources()
+
+    @abstractmethod
     def columns(self) -> tuple[Column, ...]:
         """The columns, in order; an error for no columns or a name that stands twice."""
 
@@ -249,11 +300,12 @@ class Source(Protocol):
         A column in `generalized` is counted by its labels: after missing values became null, each
         value becomes its label and null becomes `Generalization.missing`; a label is never taken
         for missing. As in a recoding, no `values` mean unchanged, and a value that is not listed is
-        an error, never a null. Keys that are not among `columns` say nothing. Records with a
+        an error, never a null. Keys that are not among `columns` have no effect. Records with a
         missing value in a column of `complete`, which need not be among `columns`, are not counted.
-        With `at_most` no more than `at_most` + 1 rows are given, any of them: so many say that
-        there are more than `at_most`.
+        With `at_most` the answer has no more than `at_most` + 1 rows, any of them: that many mean
+        that there are more than `at_most`.
         """
+        return self.count(Question.of(columns, missing, generalized, complete, at_most))
 
     def count_distinct(
         self,
@@ -265,37 +317,77 @@ class Source(Protocol):
         at_most: int | None = None,
     ) -> int:
         """How many rows `count_by` would give, or `at_most` + 1 once there are more than that."""
+        question = Question.of(columns, missing, generalized, complete, at_most)
+        return self.distinct(question) if question.columns else 1
 
-    def recode_into(self, recoding: Recoding, target: Target | None) -> Staged:
-        """Write the recoded table, in an order of its own values, where nobody sees it yet.
+    @abstractmethod
+    def count(self, question: Question) -> pa.Table:
+        """The answer of `count_by`: one pass over the records, where they are."""
 
-        All released values take part in the order and nothing else does, so it tells nothing of the
-        order in the source.
-        Without a target it is staged in memory, as an Arrow table. A target that this engine writes
-        itself is written there, in one step; any other gets the stream of `recoded`.
-        """
+    @abstractmethod
+    def distinct(self, question: Question) -> int:
+        """The answer of `count_distinct`, for at least one column."""
 
+    @abstractmethod
     def recoded(self, recoding: Recoding) -> AbstractContextManager[pa.RecordBatchReader]:
         """The recoded table as a stream of batches, in an order of its own values.
 
-        Its columns have their real names; generalized ones are text.
+        All released values take part in the order and nothing else does, so it shows nothing of the
+        order in the source. The columns have their real names; generalized ones are text.
         """
 
     def fingerprint(self) -> str | None:
         """SHA-256 of the bytes read where the source is a file, else None."""
+        return None
 
+    @abstractmethod
     def close(self) -> None:
         """Give back connections and temporary files."""
 
+    def __enter__(self) -> Self:
+        return self
 
-class Staged(Protocol):
-    """A written output that nobody can see yet."""
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
+
+class Staged(ABC):
+    """A written output that nobody can see yet; a context that discards it unless published."""
+
+    @abstractmethod
     def source(self) -> Source:
-        """The staged output, to be counted afresh."""
+        """The staged output, read with no memory of how it was written, to be verified."""
 
+    @abstractmethod
     def publish(self) -> str:
         """Put it in place of what was there, in one step; returns where."""
 
+    @abstractmethod
     def discard(self) -> None:
         """Remove it; the old output stays. Harmless after publish or when called twice."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.discard()
+
+
+class StagedFrame(Staged):
+    """A release in memory: there is nothing to put in place, the caller takes `frame()`."""
+
+    @abstractmethod
+    def frame(self) -> Any:
+        """The release."""
+
+    def publish(self) -> str:
+        """Nothing to do."""
+        return "memory"
+
+
+class GivenFrame(Source):
+    """A frame of the caller's, whose release without a target is a frame of the same kind."""
+
+    @abstractmethod
+    def stage_frame(self, recoding: Recoding) -> StagedFrame:
+        """The release, as the kind of frame that was given."""

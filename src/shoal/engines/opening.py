@@ -14,6 +14,7 @@ from shoal.engines.base import (
     DatabaseTarget,
     FileOptions,
     FileTarget,
+    GivenFrame,
     Resources,
     SparkOptions,
     SparkTarget,
@@ -23,7 +24,7 @@ from shoal.engines.base import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.engines.base import Source, SourceOptions, Staged, Target
+    from shoal.engines.base import Recoding, Source, SourceOptions, Staged, Target
 
 
 def open_source(
@@ -49,7 +50,12 @@ def open_source(
     if isinstance(options, UnitedOptions):
         from shoal.engines.united import open_united
 
-        return open_united(options, expect, resources=resources, spark=spark)
+        def open_member(
+            place: SourceOptions, expected: Collection[str], shared: Resources
+        ) -> Source:
+            return open_source(place, expected, resources=shared, spark=spark)
+
+        return open_united(options, open_member, expect, resources=resources)
     from shoal.engines.spark import open_spark
 
     return open_spark(options, spark)
@@ -122,7 +128,8 @@ def check_apart(options: SourceOptions, target: Target, *, spark: Any = None) ->
         elif isinstance(each, SparkOptions):
             from shoal.engines.spark import check_apart as check_spark_apart
 
-            check_spark_apart(each, target, spark)
+            replaces = _replaces_table(target)
+            check_spark_apart(each, target, spark, replaces_table=replaces)
         elif isinstance(each, FileOptions) and isinstance(target, SparkTarget):
             from shoal.engines.spark import check_files_apart
 
@@ -151,18 +158,93 @@ def _each(options: SourceOptions) -> list[FileOptions | DatabaseOptions | SparkO
     return [options]
 
 
-def stage(
-    target: Target, rows: pa.RecordBatchReader, resources: Resources, *, spark: Any = None
+def _replaces_table(target: Target) -> bool:
+    """Whether a table of a database is there that the target replaces."""
+    if not isinstance(target, DatabaseTarget) or not target.replace:
+        return False
+    from shoal.engines.database import is_there
+
+    return is_there(target)
+
+
+def recode_into(
+    source: Source, recoding: Recoding, target: Target | None, *, spark: Any = None
 ) -> Staged:
-    """Write a stream of records, in its order, where nobody sees it yet."""
+    """Write the recoded table, in an order of its own values, where nobody sees it yet.
+
+    The engine that holds the source writes a target of its own in one step, where the data is. Any
+    other target gets the stream of `recoded`. Without a target it is staged in memory: of a frame
+    as a frame of the same kind, else as an Arrow table.
+    """
+    if target is None:
+        return _recode_in_memory(source, recoding)
+    staged = _recode_inside(source, recoding, target)
+    if staged is not None:
+        return staged
+    with source.recoded(recoding) as rows:
+        return _stage_stream(target, rows, source.resources, spark)
+
+
+def _recode_in_memory(source: Source, recoding: Recoding) -> Staged:
+    if isinstance(source, GivenFrame):
+        return source.stage_frame(recoding)
+    from shoal.engines.frames.source import StagedTable
+
+    with source.recoded(recoding) as rows:
+        return StagedTable(rows.read_all(), source.resources)
+
+
+def _recode_inside(source: Source, recoding: Recoding, target: Target) -> Staged | None:
+    """What the engine of the target stages itself; None where it does not hold the source."""
     if isinstance(target, FileTarget):
-        from shoal.engines.duckdb.stream import stage_file
+        from shoal.engines.duckdb.output import stage_recoded as stage_in_file
 
-        return stage_file(target, rows, resources)
+        return stage_in_file(source, recoding, target)
     if isinstance(target, DatabaseTarget):
-        from shoal.engines.database import stage_rows
+        from shoal.engines.database import stage_recoded as stage_in_database
 
-        return stage_rows(target, rows)
-    from shoal.engines.spark import stage_rows as stage_spark_rows
+        return stage_in_database(source, recoding, target)
+    from shoal.engines.spark import stage_recoded as stage_in_spark
 
-    return stage_spark_rows(target, rows, spark)
+    return stage_in_spark(source, recoding, target)
+
+
+def _stage_stream(
+    target: Target, rows: pa.RecordBatchReader, resources: Resources, spark: Any
+) -> Staged:
+    """Write a stream of records, in its order, where nobody sees it yet.
+
+    When the stream itself fails, its own error is raised, not what the target makes of it.
+    """
+    failures: list[BaseException] = []
+
+    def watched() -> Iterator[pa.RecordBatch]:
+        try:
+            yield from rows
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    stream = type(rows).from_batches(rows.schema, watched())
+    try:
+        return _stage_rows(target, stream, resources, spark)
+    except BaseException:
+        if failures:
+            raise failures[0] from None
+        raise
+
+
+def _stage_rows(
+    target: Target, rows: pa.RecordBatchReader, resources: Resources, spark: Any
+) -> Staged:
+    if isinstance(target, FileTarget):
+        from shoal.engines.duckdb.output import stage_rows as stage_in_file
+
+        return stage_in_file(target, rows, resources)
+    if isinstance(target, DatabaseTarget):
+        from shoal.engines.database import stage_rows as stage_in_database
+
+        return stage_in_database(target, rows)
+    from shoal.engines.spark import stage_rows as stage_in_spark
+
+    return stage_in_spark(target, rows, spark)

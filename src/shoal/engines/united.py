@@ -7,36 +7,35 @@ released, comes as one stream in one order, so that nothing tells which member a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
-from shoal.engines.base import Column, Generalization, Member, Recoding, Resources, UnitedOptions
+from shoal.engines.base import Column, Question, Resources, Source
 from shoal.engines.duckdb.recoding import in_order
 from shoal.engines.duckdb.relation import check_names
 from shoal.engines.duckdb.session import Session, explained
-from shoal.engines.duckdb.source import count_name
-from shoal.engines.duckdb.staged import StagedTable
 from shoal.engines.machine import half_of_memory
-from shoal.engines.opening import open_source, stage
 from shoal.errors import BadData, did_you_mean, quoted
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from shoal.engines.base import Source, Staged, Target
+    from shoal.engines.base import Generalization, Member, Recoding, SourceOptions, UnitedOptions
+
+    Opener = Callable[[SourceOptions, Collection[str], Resources], Source]
 
 
 def open_united(
     options: UnitedOptions,
+    open_member: Opener,
     expect: Collection[str] = (),
     *,
     resources: Resources = Resources(),  # noqa: B008 frozen
-    spark: Any = None,
 ) -> UnitedSource:
     """Open every member; each has the same columns then, or an error names the one that has not."""
     shared = _shared(resources, len(options.members))
@@ -44,14 +43,14 @@ def open_united(
         tables = []
         for member in options.members:
             names = {new: old for old, new in member.rename.items()}
-            hoped = {names.get(name, name) for name in expect}
-            source = open_source(member.options, hoped, resources=shared, spark=spark)
+            own = {names.get(name, name) for name in expect}
+            source = open_member(member.options, own, shared)
             opened.callback(source.close)
             tables.append(Table.of(source, member))
         for table in tables[1:]:
             _check_alike(tables[0], table)
         opened.pop_all()
-    return UnitedSource(tables, shared, spark)
+    return UnitedSource(tables, shared)
 
 
 def _shared(resources: Resources, members: int) -> Resources:
@@ -103,22 +102,30 @@ class Table:
                 )
         return [self.inside[name] for name in names]
 
-    def generalized(self, given: Mapping[str, Generalization] | None) -> dict[str, Generalization]:
-        """The generalizations by the source's names; those of other columns say nothing."""
-        return {self.inside[n]: each for n, each in (given or {}).items() if n in self.inside}
+    def own_question(self, question: Question) -> Question:
+        """A question about the united table in the source's names."""
+        return replace(
+            question,
+            columns=tuple(self.own(question.columns)),
+            generalized=self._own_keys(question.generalized),
+            complete=tuple(self.own(question.complete)),
+        )
 
     def recoded(self, recoding: Recoding) -> AbstractContextManager[pa.RecordBatchReader]:
-        """The source's stream of a recoding that is told in the names of the united table."""
+        """The source's stream of a recoding of the united table."""
         own = replace(
             recoding,
             columns=tuple(self.own(recoding.columns)),
-            generalized=self.generalized(recoding.generalized),
+            generalized=self._own_keys(recoding.generalized),
             classes=recoding.classes.select(list(recoding.generalized)).rename_columns(
                 self.own(list(recoding.generalized))
             ),
             blanked=tuple(self.own(recoding.blanked)),
         )
         return self.source.recoded(own)
+
+    def _own_keys(self, generalized: Mapping[str, Generalization]) -> dict[str, Generalization]:
+        return dict(zip(self.own(list(generalized)), generalized.values(), strict=True))
 
 
 def _check_alike(first: Table, other: Table) -> None:
@@ -135,13 +142,12 @@ def _check_alike(first: Table, other: Table) -> None:
         )
 
 
-class UnitedSource:
+class UnitedSource(Source):
     """The records of all members, under the names of the united table."""
 
-    def __init__(self, tables: Sequence[Table], resources: Resources, spark: Any = None) -> None:
+    def __init__(self, tables: Sequence[Table], resources: Resources) -> None:
         self._tables = tuple(tables)
         self._resources = resources
-        self._spark = spark
         self._records: tuple[int, ...] | None = None
 
     @property
@@ -156,59 +162,33 @@ class UnitedSource:
             for name in self._tables[0].inside
         )
 
-    def count_by(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
-    ) -> pa.Table:
+    @property
+    def resources(self) -> Resources:
+        """What may be used on this machine to write its release."""
+        return self._resources
+
+    def count(self, question: Question) -> pa.Table:
         """The members' counts, summed up.
 
         With `at_most`, a member with more combinations than that gives one more than that, and so
         does the whole.
         """
-        counted = [
-            table.source.count_by(
-                table.own(columns),
-                missing,
-                generalized=table.generalized(generalized),
-                complete=table.own(complete),
-                at_most=at_most,
-            )
-            for table in self._tables
-        ]
-        if not complete and all(at_most is None or c.num_rows <= at_most for c in counted):
+        most = question.at_most
+        counted = [table.source.count(table.own_question(question)) for table in self._tables]
+        if not question.complete and all(most is None or c.num_rows <= most for c in counted):
             self._records = tuple(sum(c.column(c.num_columns - 1).to_pylist()) for c in counted)
-        keys = [f"k{i}" for i in range(len(columns))]
+        keys = [f"k{i}" for i in range(len(question.columns))]
         together = pa.concat_tables(each.rename_columns([*keys, "n"]) for each in counted)
         summed = together.group_by(keys).aggregate([("n", "sum")]).select([*keys, "n_sum"])
-        found = summed.rename_columns([*columns, count_name(columns)])
-        return found if at_most is None else found.slice(0, at_most + 1)
+        found = summed.rename_columns(list(question.names))
+        return found if most is None else found.slice(0, most + 1)
 
-    def count_distinct(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
-    ) -> int:
-        """How many rows `count_by` would give."""
+    def distinct(self, question: Question) -> int:
+        """How many combinations there are; those of several members are brought together first."""
         if len(self._tables) == 1:
             table = self._tables[0]
-            return table.source.count_distinct(
-                table.own(columns),
-                missing,
-                generalized=table.generalized(generalized),
-                complete=table.own(complete),
-                at_most=at_most,
-            )
-        how: dict[str, Any] = {"generalized": generalized, "complete": complete}
-        return int(self.count_by(columns, missing, **how, at_most=at_most).num_rows)
+            return table.source.distinct(table.own_question(question))
+        return int(self.count(question).num_rows)
 
     def records_by_member(self) -> dict[str, int]:
         """How many records each member has; those of one name are told together."""
@@ -218,13 +198,6 @@ class UnitedSource:
         for table, records in zip(self._tables, self._records or (), strict=True):
             found[table.name] = found.get(table.name, 0) + records
         return found
-
-    def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
-        """The merged stream, staged in memory or wherever the target is."""
-        with self.recoded(recoding) as rows:
-            if target is None:
-                return StagedTable(rows.read_all(), self._resources)
-            return stage(target, rows, self._resources, spark=self._spark)
 
     @contextmanager
     def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:

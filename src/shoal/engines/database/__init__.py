@@ -25,7 +25,7 @@ from shoal.engines.database.fitting import check_columns
 from shoal.engines.database.leftovers import leftover_tables, remove_leftovers
 from shoal.engines.database.overlap import check_apart, is_there
 from shoal.engines.database.source import open_table
-from shoal.engines.database.staged import check_table, stage_rows
+from shoal.engines.database.staged import check_table, stage_recoded, stage_rows
 
 __all__ = [
     "check_apart",
@@ -35,5 +35,6 @@ __all__ = [
     "leftover_tables",
     "open_table",
     "remove_leftovers",
+    "stage_recoded",
     "stage_rows",
 ]

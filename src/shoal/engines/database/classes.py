@@ -25,12 +25,6 @@ _LARGEST_NUMBER = 2**62
 """What no packed codes reach, so that every system has a whole number for them."""
 
 
-def is_labelled(recoding: Recoding, name: str) -> bool:
-    """Whether a column is released as a label, and not as its own value."""
-    found = recoding.generalized.get(name)
-    return found is not None and bool(found.values or found.missing is not None)
-
-
 def labels_of(scratch: Scratch, relation: Relation, recoding: Recoding) -> list[Labels]:
     """The codes of each quasi-identifier."""
     return [
@@ -88,7 +82,7 @@ def classes_table(
         columns.append(sa.Column(f"p{i}", sa.BigInteger, primary_key=indexed, autoincrement=False))
     typed = {}
     for j, (name, each) in enumerate(zip(names, labels, strict=True)):
-        if is_labelled(recoding, name) or name in released:
+        if not recoding.is_unchanged(name) or name in released:
             longest = pc.max(pc.utf8_length(each.codes.labels)).as_py() or 1
             columns.append(sa.Column(f"g{j}", text_type(relation.system, longest)))
             arrays[f"g{j}"] = each.codes.texts(distinct.column(name))

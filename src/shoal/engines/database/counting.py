@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,31 +14,13 @@ import sqlalchemy as sa
 from shoal.engines.database.labels import Codes, Labels, Scratch
 from shoal.engines.database.reading import read
 from shoal.engines.database.texts import groups_natively, raw_of_label
-from shoal.engines.duckdb.source import count_name
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Generalization
+    from shoal.engines.base import Generalization, Question
     from shoal.engines.database.relation import Relation
     from shoal.engines.database.session import Session
 
     Expression = sa.ColumnElement[Any]
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is counted: the columns, what is missing, which columns by label, which complete."""
-
-    columns: tuple[str, ...]
-    missing: tuple[str, ...] = ()
-    generalized: Mapping[str, Generalization] | None = None
-    complete: tuple[str, ...] = ()
-    at_most: int | None = None
-
-    def generalization(self, name: str) -> Generalization | None:
-        """The labels of a column; None when it is counted by its values."""
-        found = (self.generalized or {}).get(name)
-        changes = found is not None and (found.values or found.missing is not None)
-        return found if changes else None
 
 
 def count(session: Session, relation: Relation, question: Question) -> pa.Table:
@@ -53,15 +35,11 @@ def count(session: Session, relation: Relation, question: Question) -> pa.Table:
         schema = pa.schema([*zip(names, types, strict=True), ("n", pa.int64())])
         with _hashing(session):
             table = pa.Table.from_batches(read(session, query, schema), schema)
-    return _spelled(relation, table, keys).rename_columns(
-        [*question.columns, count_name(question.columns)]
-    )
+    return _spelled(relation, table, keys).rename_columns(list(question.names))
 
 
 def count_distinct(session: Session, relation: Relation, question: Question) -> int:
     """How many combinations there are, or one more than `at_most`."""
-    if not question.columns:
-        return 1
     with Scratch(session) as scratch:
         keys = [_key(session, scratch, relation, question, name) for name in question.columns]
         found = _merged(_classes(session, relation, question, keys))
@@ -102,7 +80,7 @@ class _Key:
 def _key(
     session: Session, scratch: Scratch, relation: Relation, question: Question, name: str
 ) -> _Key:
-    generalization = question.generalization(name)
+    generalization = question.generalized.get(name)
     if generalization is not None and generalization.values:
         codes = Codes.of(pa.array(generalization.labels, pa.string()), generalization.missing)
         values = values_of(generalization, codes, question.missing)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
-from shoal.engines.database.classes import classes_table, is_labelled, labels_of, packed, packing
+from shoal.engines.database.classes import classes_table, labels_of, packed, packing
 from shoal.engines.database.fields import TEXT, Field
 from shoal.engines.database.own import Own
 from shoal.engines.database.texts import raw
@@ -60,9 +60,9 @@ def recoded(
     k0, k1, ...; and the join with the classes that may pass, which has the labels. The codes are
     packed into one number for that, where they fit. A record that does not pass needs no label.
     """
-    by_class = [name for name in recoding.told_by_class() if _is_text(relation, recoding, name)]
+    by_class = [name for name in recoding.same_in_class() if _is_text(relation, recoding, name)]
     sorts_first = into_table and session.system == "postgresql"
-    unchanged = [name for name in by_class if sorts_first and not is_labelled(recoding, name)]
+    unchanged = [name for name in by_class if sorts_first and recoding.is_unchanged(name)]
     labels = labels_of(scratch, relation, recoding)
     released = {
         name: _typed(relation, name, sa.false(), relation.settled(name)) for name in unchanged
@@ -79,7 +79,7 @@ def recoded(
             as_text=name in as_texts,
         )
         for name in recoding.columns
-        if not is_labelled(recoding, name)
+        if recoding.is_unchanged(name)
     }
     coded = _coded(session, scratch, relation, recoding, labels, own)
     parts = _Parts(relation, recoding, own, coded, classes, packs)
@@ -87,7 +87,7 @@ def recoded(
         session.run(f"SET LOCAL {setting}")
     query = (_sorted_first if sorts_first else _joined_first)(parts, by_class)
     declared = {
-        name: "TEXT" if is_labelled(recoding, name) else relation.field(name).declared
+        name: "TEXT" if not recoding.is_unchanged(name) else relation.field(name).declared
         for name in recoding.columns
     }
     return Recoded(query, _shape(relation, recoding, classes), declared)
@@ -191,7 +191,9 @@ def _shape(relation: Relation, recoding: Recoding, classes: sa.Table) -> sa.Sele
     """The columns alone, with the types they have before any expression; all may be null."""
     keys = list(recoding.generalized)
     columns = [
-        classes.c[f"g{keys.index(name)}"] if is_labelled(recoding, name) else relation.column(name)
+        classes.c[f"g{keys.index(name)}"]
+        if not recoding.is_unchanged(name)
+        else relation.column(name)
         for name in recoding.columns
     ]
     one = sa.select(sa.literal(1).label("one")).subquery("one")
@@ -249,7 +251,7 @@ def _coded(
 def _released(parts: _Parts, position: int, name: str) -> Expression:
     """What is released of a column: its label, or the unchanged value in its own type."""
     recoding = parts.recoding
-    if is_labelled(recoding, name):
+    if not recoding.is_unchanged(name):
         return parts.label(name)
     value: Expression = parts.coded.c[f"v{position}"]
     absent = []
@@ -274,4 +276,4 @@ def _typed(
 
 def _is_text(relation: Relation, recoding: Recoding, name: str) -> bool:
     """Whether a column is released as text, so that its label says where it stands."""
-    return is_labelled(recoding, name) or relation.field(name).kind == TEXT
+    return not recoding.is_unchanged(name) or relation.field(name).kind == TEXT

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from shoal.engines.base import DatabaseTarget, Resources, without_password
+from shoal.engines.base import Source, without_password
 from shoal.engines.database.address import address, file_of, same_database
-from shoal.engines.database.classes import is_labelled
-from shoal.engines.database.counting import Question, count, count_distinct
+from shoal.engines.database.counting import count, count_distinct
 from shoal.engines.database.labels import Scratch
 from shoal.engines.database.names import existing
 from shoal.engines.database.reading import read
@@ -20,18 +18,15 @@ from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import Relation, query_relation, table_relation
 from shoal.engines.database.session import Session
 from shoal.engines.database.streaming import arrow_types, columns_with_nul, respelled
-from shoal.engines.duckdb.staged import StagedTable
-from shoal.engines.opening import stage
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
     from shoal.engines.base import (
         Column,
         DatabaseOptions,
-        Generalization,
+        DatabaseTarget,
+        Question,
         Recoding,
-        Staged,
-        Target,
     )
 
 
@@ -60,7 +55,7 @@ def open_table(options: DatabaseOptions, *, lock_wait: int | None = None) -> Dat
     return DatabaseSource(session, relation)
 
 
-class DatabaseSource:
+class DatabaseSource(Source):
     """A relation in a session: what is counted is counted there, and so is what is recoded.
 
     All of it happens in one transaction, so it sees one state of the data where the system has
@@ -91,43 +86,13 @@ class DatabaseSource:
         """The columns, in order."""
         return self._relation.columns()
 
-    def count_by(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
-    ) -> pa.Table:
+    def count(self, question: Question) -> pa.Table:
         """Distinct combinations as text, null where missing, with counts; one GROUP BY."""
-        question = Question(tuple(columns), tuple(missing), generalized, tuple(complete), at_most)
         return count(self._session, self._relation, question)
 
-    def count_distinct(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
-    ) -> int:
-        """How many rows `count_by` would give, or `at_most` + 1 once there are more."""
-        question = Question(tuple(columns), tuple(missing), generalized, tuple(complete), at_most)
+    def distinct(self, question: Question) -> int:
+        """How many combinations there are, or `at_most` + 1 once there are more."""
         return count_distinct(self._session, self._relation, question)
-
-    def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
-        """Recode inside the database when the target is in it; otherwise the records stream out."""
-        from shoal.engines.database.staged import stage_recoded
-
-        if target is None:
-            with self.recoded(recoding) as rows:
-                return StagedTable(rows.read_all(), Resources())
-        if isinstance(target, DatabaseTarget) and self.is_beside(target):
-            return stage_recoded(self._session, self._relation, recoding, target)
-        with self.recoded(recoding) as rows:
-            return stage(target, rows, Resources())
 
     def is_beside(self, target: DatabaseTarget) -> bool:
         """Whether the target is in the same database."""
@@ -140,7 +105,7 @@ class DatabaseSource:
     @contextmanager
     def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
         """The recoded records as a stream, in order; they are never all in memory."""
-        own = [name for name in recoding.columns if not is_labelled(recoding, name)]
+        own = [name for name in recoding.columns if recoding.is_unchanged(name)]
         types = arrow_types(self._session, self._relation, own)
         schema = pa.schema([(name, types.get(name, pa.string())) for name in recoding.columns])
         texts = {name for name, kind in types.items() if pa.types.is_string(kind)}
@@ -151,22 +116,7 @@ class DatabaseSource:
                 spelled = (respelled(batch, spellings) for batch in batches)
                 yield pa.RecordBatchReader.from_batches(schema, spelled)
 
-    def fingerprint(self) -> str | None:
-        """None: a database has no bytes to read twice."""
-        return None
-
     def close(self) -> None:
         """Hang up, unless the connection is another's."""
         if self._owns:
             self._session.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
-from shoal.engines.base import without_password
+from shoal.engines.base import Staged, without_password
 from shoal.engines.database.failures import failure
 from shoal.engines.database.labels import Scratch
 from shoal.engines.database.names import (
@@ -31,8 +30,9 @@ from shoal.engines.database.names import (
 )
 from shoal.engines.database.overlap_postgres import has_read
 from shoal.engines.database.recoding import Recoded, recoded
-from shoal.engines.database.relation import Relation, table_relation
+from shoal.engines.database.relation import table_relation
 from shoal.engines.database.session import Session
+from shoal.engines.database.source import DatabaseSource
 from shoal.engines.database.storable import column_type, storable
 from shoal.engines.database.writing import insert
 from shoal.errors import BadOutput, UserError
@@ -40,8 +40,7 @@ from shoal.errors import BadOutput, UserError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.engines.base import DatabaseTarget, Recoding
-    from shoal.engines.database.source import DatabaseSource
+    from shoal.engines.base import DatabaseTarget, Recoding, Source
 
 
 def check_table(target: DatabaseTarget) -> None:
@@ -79,13 +78,16 @@ def stage_rows(target: DatabaseTarget, rows: pa.RecordBatchReader) -> StagedInDa
 
 
 def stage_recoded(
-    session: Session, relation: Relation, recoding: Recoding, target: DatabaseTarget
-) -> StagedInDatabase:
-    """Recode inside the database, into a staged table.
+    source: Source, recoding: Recoding, target: DatabaseTarget
+) -> StagedInDatabase | None:
+    """Recode inside the database, into a staged table; None where the source is not in it.
 
     Where tables are transactional this is the transaction that counted, so the recoding sees what
     was counted. Elsewhere making a table would end it, so a second connection makes it.
     """
+    if not isinstance(source, DatabaseSource) or not source.is_beside(target):
+        return None
+    session, relation = source.session, source.relation
     owns = not session.has_transactional_tables
     writing = Session(target.url, relation.name) if owns else session
 
@@ -97,7 +99,7 @@ def stage_recoded(
     return _staged(writing, target, list(recoding.columns), fill, owns=owns)
 
 
-class StagedInDatabase:
+class StagedInDatabase(Staged):
     """A table in the schema of its target under a name of its own, published by renaming it."""
 
     def __init__(
@@ -111,8 +113,6 @@ class StagedInDatabase:
 
     def source(self) -> DatabaseSource:
         """The staged table, read by what is stored, with no memory of how it was written."""
-        from shoal.engines.database.source import DatabaseSource
-
         relation = table_relation(self._session, self._staged, shown(self._target), stored=True)
         return DatabaseSource(self._session, relation, owns=False)
 
@@ -144,17 +144,6 @@ class StagedInDatabase:
             _drop(self._session, self._target, self._staged)
         if self._owns:
             self._session.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.discard()
 
 
 def shown(target: DatabaseTarget) -> str:

@@ -34,7 +34,7 @@ def recoded(
     for name, table in tables.items():
         session.register(name, table)
     try:
-        by_class = _told_by_class(relation, recoding)
+        by_class = _same_in_class(relation, recoding)
         with _classes(session, recoding, by_class):
             yield _query(relation, recoding, by_class, first)
     finally:
@@ -103,10 +103,10 @@ def _query(
     """
 
 
-def _told_by_class(relation: Relation, recoding: Recoding) -> list[str]:
-    """What is told by the class of a record and released as text, which needs no other order."""
+def _same_in_class(relation: Relation, recoding: Recoding) -> list[str]:
+    """What is the same in a class and released as text, which needs no other order."""
     found = []
-    for name in recoding.told_by_class():
+    for name in recoding.same_in_class():
         is_text = relation.types[relation.position(name)] == "VARCHAR"
         if is_text or not recoding.is_unchanged(name):
             found.append(name)

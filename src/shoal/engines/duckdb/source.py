@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
-from shoal.engines.base import COUNT, Column, FileTarget, Recoding
+from shoal.engines.base import Column, Question, Recoding, Source
 from shoal.engines.duckdb.counting import counting
 from shoal.engines.duckdb.recoding import recoded
 from shoal.engines.duckdb.session import Session, explained
-from shoal.engines.duckdb.staged import StagedTable
-from shoal.engines.duckdb.staged_folder import write_staged
-from shoal.engines.opening import stage
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Generalization, Staged, Target
+    from shoal.engines.base import Resources
     from shoal.engines.duckdb.relation import Relation
     from shoal.errors import UserError
 
@@ -33,7 +29,7 @@ Diagnosis = Callable[[duckdb.Error], BadData | None]
 """Looks at the source again after DuckDB failed to read it, to say what is wrong and where."""
 
 
-class TableSource:
+class TableSource(Source):
     """A relation in a session of its own."""
 
     def __init__(
@@ -54,46 +50,31 @@ class TableSource:
         """What to call it in messages."""
         return self._relation.name
 
+    @property
+    def resources(self) -> Resources:
+        """What may be used on this machine to write its release."""
+        return self._session.resources
+
     def columns(self) -> tuple[Column, ...]:
         """The columns, in order."""
         return self._relation.columns()
 
-    def count_by(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
-    ) -> pa.Table:
+    def count(self, question: Question) -> pa.Table:
         """Distinct combinations as text, null where missing, with counts; one GROUP BY."""
-        keys = ", ".join(f"g{i}" for i in range(len(columns)))
+        keys = ", ".join(f"g{i}" for i in range(len(question.columns)))
         selected = f"{keys}, count(*)" if keys else "count(*)"
-        tail = f" GROUP BY {keys}" * bool(keys) + _limit(at_most)
-        counted = (self._session, self._relation, columns, missing, generalized, complete)
-        with counting(*counted) as records, self._explaining():
+        tail = f" GROUP BY {keys}" * bool(keys) + _limit(question.at_most)
+        with counting(self._session, self._relation, question) as records, self._explaining():
             table = self._session.table(f"SELECT {selected} FROM ({records}) AS counted{tail}")
-        types = [pa.string()] * len(columns) + [pa.int64()]
-        names = [*columns, count_name(columns)]
-        return table.rename_columns(names).cast(pa.schema(zip(names, types, strict=True)))
+        types = [pa.string()] * len(question.columns) + [pa.int64()]
+        schema = pa.schema(zip(question.names, types, strict=True))
+        return table.rename_columns(list(question.names)).cast(schema)
 
-    def count_distinct(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
-    ) -> int:
-        """How many rows `count_by` would give; the query ends once there are more than asked."""
-        if not columns:
-            return 1
-        counted = (self._session, self._relation, columns, missing, generalized, complete)
-        with counting(*counted) as records, self._explaining():
-            distinct = f"SELECT DISTINCT * FROM ({records}) AS counted{_limit(at_most)}"
-            table = self._session.table(f"SELECT count(*) FROM ({distinct}) AS found")
+    def distinct(self, question: Question) -> int:
+        """How many combinations there are; the query ends once there are more than asked for."""
+        with counting(self._session, self._relation, question) as records, self._explaining():
+            found = f"SELECT DISTINCT * FROM ({records}) AS counted{_limit(question.at_most)}"
+            table = self._session.table(f"SELECT count(*) FROM ({found}) AS found")
         return int(table.column(0)[0].as_py())
 
     def count_each(self) -> Iterator[tuple[str, dict[str | None, int]]]:
@@ -133,34 +114,34 @@ class TableSource:
             names = every[first : first + COLUMNS_AT_ONCE]
             values = ", ".join(f"g{i}" for i in range(len(names)))
             unnested = f"unnest(range({len(names)})) AS place, unnest([{values}]) AS value"
-            with counting(self._session, self._relation, names, ()) as records:
+            with counting(self._session, self._relation, Question(names)) as records:
                 yield names, f"SELECT {unnested} FROM ({records}) AS counted"
 
     def _asked(self, query: str) -> pa.Table:
         with self._explaining():
             return self._session.table(query)
 
-    def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
-        """Recode in one query, into a staged file or, without a target, into memory."""
-        if target is not None and not isinstance(target, FileTarget):
-            with self.recoded(recoding) as rows:
-                return stage(target, rows, self._session.resources)
-        first = () if target is None else target.partition_by
-        with recoded(self._session, self._relation, recoding, first) as query:
-            if target is None:
-                with self._explaining():
-                    table = self._session.table(query).rename_columns(list(recoding.columns))
-                return StagedTable(table, self._session.resources)
-            with self._explaining(f"the output {target.path}"):
-                return write_staged(target, self._session, query, recoding.columns)
+    @contextmanager
+    def recoding_query(
+        self, recoding: Recoding, first: Sequence[str] = (), written: str = ""
+    ) -> Iterator[tuple[Session, str]]:
+        """A query of the session for the recoded records, while the context lasts.
+
+        Its columns are r0, r1, ...; the columns of `first` come first in its order. What goes wrong
+        meanwhile is explained; `written` is what is being written.
+        """
+        with (
+            recoded(self._session, self._relation, recoding, first) as query,
+            self._explaining(written),
+        ):
+            yield self._session, query
 
     @contextmanager
     def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
         """The recoded records as a stream, in order."""
         with (
-            recoded(self._session, self._relation, recoding) as query,
-            self._explaining(),
-            self._session.stream(query, recoding.columns) as rows,
+            self.recoding_query(recoding) as (session, query),
+            session.stream(query, recoding.columns) as rows,
         ):
             yield rows
 
@@ -179,17 +160,6 @@ class TableSource:
         """Give back the connection and the temporary files."""
         self._session.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     @contextmanager
     def _explaining(self, written: str = "") -> Iterator[None]:
         """Turn DuckDB's errors into ours; the diagnosis comes first, since it knows the place.
@@ -207,11 +177,3 @@ class TableSource:
 
 def _limit(at_most: int | None) -> str:
     return "" if at_most is None else f" LIMIT {at_most + 1}"
-
-
-def count_name(columns: Sequence[str]) -> str:
-    """COUNT, with underscores added until no data column has that name."""
-    name = COUNT
-    while name in columns:
-        name += "_"
-    return name

@@ -1,20 +1,28 @@
-"""Outputs that nobody can see until they are published, and that are gone when they are not."""
+"""Files and folders that nobody sees until they are published, and that are gone if they are not.
+
+A staged output lies beside the output, under a hidden name, readable by its owner alone. The same
+folder means the same file system, so one rename publishes it: at every moment the output is the old
+one or the new one, whole.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import secrets
+import shutil
 import stat
 import tempfile
+from abc import abstractmethod
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
-from shoal.engines.base import FileOptions, FileTarget, Resources
+from shoal.engines.base import FileOptions, FileTarget, Resources, Staged
+from shoal.engines.duckdb.files import open_files
+from shoal.engines.duckdb.partitions import write_folder
 from shoal.engines.duckdb.writing import check_names_for, layout_of, write
 from shoal.engines.leftovers import HIDDEN, owned, sweep
-from shoal.engines.swap import check_replaceable, restore
+from shoal.engines.swap import check_replaceable, put_in_place, restore
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
@@ -58,144 +66,6 @@ def check_file(target: FileTarget) -> None:
     sweep(folder)
 
 
-class StagedFile:
-    """A file in the output's own folder, readable by its owner alone, published by one rename.
-
-    The same folder means the same file system, so the rename is atomic: at every moment the output
-    is the old one or the new one, whole.
-    """
-
-    def __init__(self, target: FileTarget, resources: Resources = Resources()) -> None:  # noqa: B008
-        self._target = target
-        self._resources = resources
-        self._final = target.path.resolve()
-        self._layout = layout_of(target)
-        name = f"{owned(HIDDEN)}{secrets.token_hex(4)}{self._layout.ending}"
-        self.path = self._final.parent / name
-        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-    def write(self, session: Session, query: str, names: tuple[str, ...]) -> None:
-        """Write the columns r0, r1, ... of a query, in its order, under these names."""
-        check_names_for(self._layout.kind, names)
-        write(session, query, names, self.path, self._layout)
-
-    def source(self) -> TableSource:
-        """The staged file, read with no memory of how it was written."""
-        from shoal.engines.duckdb.files import open_files
-
-        is_csv = self._layout.kind == "csv"
-        options = FileOptions(
-            path=str(self.path),
-            format="json" if self._layout.kind == "json lines" else self._layout.kind,
-            delimiter=self._target.delimiter if is_csv else None,
-            quote='"' if is_csv else None,
-            header=True if is_csv else None,
-            formulas=self._layout.formulas,
-            options=self._layout.options,
-        )
-        name = str(self._target.path)
-        return open_files(options, name=name, resources=self._resources, stored=True)
-
-    def publish(self) -> str:
-        """Flush it to the disk, give it the usual permissions, and rename it into place."""
-        try:
-            with self.path.open("rb+") as file:
-                os.fsync(file.fileno())
-            self.path.chmod(self._mode())
-            self.path.replace(self._final)
-            flush_folder(self._final.parent)
-        except OSError as error:
-            self.discard()
-            raise not_published(self._target, error) from None
-        return str(self._target.path)
-
-    def discard(self) -> None:
-        """Remove it; harmless after publish or when called twice."""
-        self.path.unlink(missing_ok=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.discard()
-
-    def _mode(self) -> int:
-        """The permissions of the file it replaces, or those any new file gets."""
-        with contextlib.suppress(FileNotFoundError):
-            return stat.S_IMODE(self._final.stat().st_mode)
-        return 0o666 & ~umask()
-
-
-class StagedTable:
-    """A release in memory: an Arrow table, or the kind of frame that the caller gave.
-
-    What is counted is the very object that the caller gets in the end.
-    """
-
-    def __init__(self, frame: Any, resources: Resources = Resources()) -> None:  # noqa: B008
-        self._frame = frame
-        self._resources = resources
-
-    def frame(self) -> Any:
-        """The release."""
-        return self._frame
-
-    def source(self) -> TableSource:
-        """The release, to be counted afresh."""
-        from shoal.engines.frames.source import open_frame
-
-        return open_frame(self._frame, resources=self._resources, stored=True)
-
-    def publish(self) -> str:
-        """Nothing to put in place: the caller takes `frame()`."""
-        return "memory"
-
-    def discard(self) -> None:
-        """Forget the records."""
-        self._frame = self._frame[:0]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.discard()
-
-
-def not_written(target: FileTarget, error: OSError) -> BadOutput:
-    """What a failed write means for the user."""
-    return BadOutput(
-        f"the output {target.path} cannot be written ({error.strerror})",
-        code="output-not-written",
-        hint="see that its folder exists, is writable and has space",
-    )
-
-
-def not_published(target: FileTarget, error: OSError) -> BadOutput:
-    """What a failed rename means for the user."""
-    return BadOutput(
-        f"the output {target.path} cannot be put in place ({error.strerror})",
-        code="output-not-published",
-        hint="see that the folder is still there, is writable and has space",
-    )
-
-
-def umask() -> int:
-    """What new files lack; it can only be read by setting it, for that moment to the strictest."""
-    mask = os.umask(0o777)
-    os.umask(mask)
-    return mask
-
-
 def _check_delimiter(delimiter: str) -> None:
     if len(delimiter) != 1 or delimiter in '"\n\r\0':
         raise BadOutput(
@@ -205,8 +75,171 @@ def _check_delimiter(delimiter: str) -> None:
         )
 
 
-def flush_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the system can."""
+def write_staged(
+    target: FileTarget, session: Session, query: str, names: tuple[str, ...]
+) -> StagedPath:
+    """Write the columns r0, r1, ... of a query to a staged file or folder; all of it or nothing.
+
+    The query comes in the order of the output, which has the partition columns first.
+    """
+    kind = StagedFolder if target.is_folder else StagedFile
+    try:
+        staged = kind(target, session.resources)
+        try:
+            staged.write(session, query, names)
+        except BaseException:
+            staged.discard()
+            raise
+    except OSError as error:
+        raise BadOutput(
+            f"the output {target.path} cannot be written ({error.strerror})",
+            code="output-not-written",
+            hint="see that its folder exists, is writable and has space",
+        ) from None
+    return staged
+
+
+class StagedPath(Staged):
+    """What a staged file and a staged folder have in common."""
+
+    def __init__(self, target: FileTarget, resources: Resources, ending: str = "") -> None:
+        self._target = target
+        self._resources = resources
+        self._final = target.path.resolve()
+        name = f"{owned(HIDDEN)}{secrets.token_hex(4)}{ending}"
+        self.path = self._final.parent / name
+
+    @abstractmethod
+    def write(self, session: Session, query: str, names: tuple[str, ...]) -> None:
+        """Write the columns r0, r1, ... of a query, in its order, under these names."""
+
+    @abstractmethod
+    def options(self) -> FileOptions:
+        """How it is read again."""
+
+    @abstractmethod
+    def put_in_place(self) -> None:
+        """Flush it to the disk, give it the usual permissions, and rename it into place."""
+
+    def source(self) -> TableSource:
+        """What is staged, read with no memory of how it was written."""
+        name = str(self._target.path)
+        return open_files(self.options(), name=name, resources=self._resources, stored=True)
+
+    def publish(self) -> str:
+        """Put it in place; the rename itself is flushed to the disk too."""
+        try:
+            self.put_in_place()
+            _flush_folder(self._final.parent)
+        except OSError as error:
+            self.discard()
+            raise BadOutput(
+                f"the output {self._target.path} cannot be put in place ({error.strerror})",
+                code="output-not-published",
+                hint="see that the folder is still there, is writable and has space",
+            ) from None
+        return str(self._target.path)
+
+
+class StagedFile(StagedPath):
+    """A file, published by one rename."""
+
+    def __init__(self, target: FileTarget, resources: Resources = Resources()) -> None:  # noqa: B008
+        self._layout = layout_of(target)
+        super().__init__(target, resources, self._layout.ending)
+        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+    def write(self, session: Session, query: str, names: tuple[str, ...]) -> None:
+        """Write the columns r0, r1, ... of a query, in its order, under these names."""
+        check_names_for(self._layout.kind, names)
+        write(session, query, names, self.path, self._layout)
+
+    def options(self) -> FileOptions:
+        """The layout in which it was written."""
+        is_csv = self._layout.kind == "csv"
+        return FileOptions(
+            path=str(self.path),
+            format="json" if self._layout.kind == "json lines" else self._layout.kind,
+            delimiter=self._target.delimiter if is_csv else None,
+            quote='"' if is_csv else None,
+            header=True if is_csv else None,
+            formulas=self._layout.formulas,
+            options=self._layout.options,
+        )
+
+    def put_in_place(self) -> None:
+        """Flush it, give it the permissions of the file it replaces, and rename it."""
+        _flush(self.path)
+        self.path.chmod(self._mode())
+        self.path.replace(self._final)
+
+    def discard(self) -> None:
+        """Remove it; harmless after publish or when called twice."""
+        self.path.unlink(missing_ok=True)
+
+    def _mode(self) -> int:
+        """The permissions of the file it replaces, or those any new file gets."""
+        with contextlib.suppress(FileNotFoundError):
+            return stat.S_IMODE(self._final.stat().st_mode)
+        return 0o666 & ~_umask()
+
+
+class StagedFolder(StagedPath):
+    """A folder of Parquet files, published by a rename.
+
+    The files in it have the permissions of any new file. An earlier release in its place is
+    exchanged with it in one step where the system can (see swap.py).
+    """
+
+    def __init__(self, target: FileTarget, resources: Resources = Resources()) -> None:  # noqa: B008
+        super().__init__(target, resources)
+        self.path.mkdir(mode=0o700)
+
+    def write(self, session: Session, query: str, names: tuple[str, ...]) -> None:
+        """Write the columns r0, r1, ... of a query, in its order, under these names.
+
+        The order has the partition columns first.
+        """
+        check_names_for("parquet", names)
+        columns = [
+            f"CAST(r{i} AS VARCHAR) AS r{i}" if name in self._target.partition_by else f"r{i}"
+            for i, name in enumerate(names)
+        ]
+        with session.stream(f"SELECT {', '.join(columns)} FROM ({query})", names) as rows:
+            write_folder(rows, self.path, self._target)
+
+    def options(self) -> FileOptions:
+        """All Parquet files below it."""
+        return FileOptions(path=str(self.path), format="parquet")
+
+    def put_in_place(self) -> None:
+        """Flush all files and folders, open it to others, and exchange it with what was there."""
+        for folder, _, files in os.walk(self.path):
+            for name in files:
+                _flush(Path(folder, name))
+            _flush_folder(Path(folder))
+        self.path.chmod(0o777 & ~_umask())
+        put_in_place(self.path, self._final)
+
+    def discard(self) -> None:
+        """Remove it; harmless after publish or when called twice."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _umask() -> int:
+    """What new files lack; it can only be read by setting it, for that moment to the strictest."""
+    mask = os.umask(0o777)
+    os.umask(mask)
+    return mask
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make renames in a folder durable, where the system can."""
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_DIRECTORY)
         try:

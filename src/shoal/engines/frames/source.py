@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shoal.engines.base import Resources
+from shoal.engines.base import GivenFrame, Resources, StagedFrame
 from shoal.engines.duckdb.relation import Relation, check_names
 from shoal.engines.duckdb.session import Session
 from shoal.engines.duckdb.source import TableSource
-from shoal.engines.duckdb.staged import StagedTable
 from shoal.engines.frames.arrow_types import carried, given_back
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Recoding, Staged, Target
+    from shoal.engines.base import Recoding
 
 
 def open_frame(
@@ -81,20 +80,42 @@ class Given:
         return table
 
 
-class FrameSource(TableSource):
+class FrameSource(TableSource, GivenFrame):
     """A frame in a session of its own; without a target its release is of the kind given."""
 
     def __init__(self, session: Session, relation: Relation, given: Given) -> None:
         super().__init__(session, relation)
         self._given = given
 
-    def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
-        """Recode in one query, into a staged file or, without a target, into a frame."""
-        staged = super().recode_into(recoding, target)
-        if not isinstance(staged, StagedTable):
-            return staged
+    def stage_frame(self, recoding: Recoding) -> StagedTable:
+        """Recode in one query, into a frame of the kind given."""
+        with self.recoding_query(recoding) as (session, query):
+            table = session.table(query).rename_columns(list(recoding.columns))
         unchanged = [name for name in recoding.columns if recoding.is_unchanged(name)]
-        return StagedTable(self._given.like(staged.frame(), unchanged), self._session.resources)
+        return StagedTable(self._given.like(table, unchanged), self.resources)
+
+
+class StagedTable(StagedFrame):
+    """An Arrow table, or the kind of frame that the caller gave.
+
+    What is counted is the very object that the caller gets in the end.
+    """
+
+    def __init__(self, frame: Any, resources: Resources = Resources()) -> None:  # noqa: B008
+        self._frame = frame
+        self._resources = resources
+
+    def frame(self) -> Any:
+        """The release."""
+        return self._frame
+
+    def source(self) -> FrameSource:
+        """The release, to be counted afresh."""
+        return open_frame(self._frame, resources=self._resources, stored=True)
+
+    def discard(self) -> None:
+        """Forget the records."""
+        self._frame = self._frame[:0]
 
 
 def is_spark(frame: Any) -> bool:

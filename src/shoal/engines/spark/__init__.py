@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from shoal.engines.base import (
         FileOptions,
+        Recoding,
         Source,
         SparkOptions,
         SparkTarget,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     )
     from shoal.engines.spark.frame import FrameSource
 
-__all__ = ["check_spark", "left_tables", "open_frame", "open_spark", "stage_rows"]
+__all__ = ["check_spark", "left_tables", "open_frame", "open_spark", "stage_recoded", "stage_rows"]
 
 
 def open_spark(options: SparkOptions, session: Any = None) -> Source:
@@ -58,12 +59,17 @@ def check_spark(target: SparkTarget, session: Any = None) -> None:
     check_spark(target, session)
 
 
-def check_apart(options: SparkOptions, target: Target, session: Any = None) -> None:
-    """Refuse to replace what a source of Spark reads, or of which nobody can tell."""
+def check_apart(
+    options: SparkOptions, target: Target, session: Any = None, *, replaces_table: bool = False
+) -> None:
+    """Refuse to replace what a source of Spark reads, or of which nobody can tell.
+
+    `replaces_table` says that the target replaces a table of a database.
+    """
     _check_installed()
     from shoal.engines.spark.overlap import check_apart
 
-    check_apart(options, target, session)
+    check_apart(options, target, session, replaces_table=replaces_table)
 
 
 def check_files_apart(options: FileOptions, target: SparkTarget, session: Any = None) -> None:
@@ -85,6 +91,14 @@ def keep_session(master: str | None, session: Any = None) -> Iterator[None]:
         yield
     finally:
         kept.close()
+
+
+def stage_recoded(source: Source, recoding: Recoding, target: SparkTarget) -> Staged | None:
+    """Recode in Spark, into a staged folder or table; None where Spark has not the source."""
+    _check_installed()
+    from shoal.engines.spark.staging import stage_recoded
+
+    return stage_recoded(source, recoding, target)
 
 
 def stage_rows(target: SparkTarget, rows: pa.RecordBatchReader, session: Any = None) -> Staged:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import re
 import secrets
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from shoal.engines.base import Staged
 from shoal.engines.leftovers import is_left, owned
 from shoal.engines.spark.reading import parts_of, sql_name, tables_beside
 from shoal.engines.spark.relation import relation_of
@@ -121,7 +121,7 @@ def _rename(session: Session, old: list[str], new: list[str]) -> None:
     session.spark.sql(f"ALTER TABLE {sql_name(old)} RENAME TO {sql_name(new)}")
 
 
-class StagedCatalogTable:
+class StagedCatalogTable(Staged):
     """A table in the output's own schema, published by a rename.
 
     Where a table is replaced there are two renames, between which there is no table of that name;
@@ -174,17 +174,6 @@ class StagedCatalogTable:
             self._session.attend(lambda: self._session.spark.sql(drop), self._target.name)
         if self._owns_session:
             self._session.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.discard()
 
     def _rename_into_place(self) -> None:
         session, aside = self._session, [*self._final[:-1], self._final[-1] + BEFORE]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import re
 import secrets
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from shoal.engines.base import Staged
 from shoal.engines.leftovers import HIDDEN, owned
 from shoal.engines.spark.reading import read_written
 from shoal.engines.spark.relation import relation_of
@@ -62,7 +62,7 @@ def _check_replaceable(target: SparkTarget, final: Folder) -> None:
         )
 
 
-class StagedFolder:
+class StagedFolder(Staged):
     """A hidden folder beside the output, which only its owner can look into.
 
     `owns_session` says that the session is given back once nobody needs the folder.
@@ -139,14 +139,3 @@ class StagedFolder:
             self._staged.remove()
         if self._owns_session:
             self._session.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.discard()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.engines.spark.recoding import recoded
+from shoal.engines.base import GivenFrame, StagedFrame
 from shoal.engines.spark.relation import relation_of
 from shoal.engines.spark.session import open_session
 from shoal.engines.spark.source import SparkSource
@@ -12,7 +12,7 @@ from shoal.engines.spark.source import SparkSource
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from shoal.engines.base import Recoding, Staged, Target
+    from shoal.engines.base import Recoding
     from shoal.engines.spark.session import Session
 
 
@@ -21,20 +21,17 @@ def open_frame(frame: Any) -> FrameSource:
     return FrameSource(open_session(frame.sparkSession), relation_of(frame, "the frame"))
 
 
-class FrameSource(SparkSource):
+class FrameSource(SparkSource, GivenFrame):
     """A DataFrame; without a target its release is a DataFrame too, and no record leaves Spark."""
 
-    def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
-        """Recode in Spark, into a staged DataFrame unless a target is given."""
-        if target is not None:
-            return super().recode_into(recoding, target)
-        frame = recoded(self._relation, self._listed(recoding), ordered=True).toDF(
-            *recoding.columns
-        )
-        return StagedFrame(self._session, self._session.attend(frame.localCheckpoint, self.name))
+    def stage_frame(self, recoding: Recoding) -> StagedSparkFrame:
+        """Recode in Spark, into a DataFrame."""
+        frame = self.recoded_frame(recoding, ordered=True).toDF(*recoding.columns)
+        kept = self.session.attend(frame.localCheckpoint, self.name)
+        return StagedSparkFrame(self.session, kept)
 
 
-class StagedFrame:
+class StagedSparkFrame(StagedFrame):
     """Recoded records that the executors keep.
 
     A checkpoint knows no more where its records came from. So what is handed out is what was
@@ -54,10 +51,6 @@ class StagedFrame:
         """The DataFrame, to be counted afresh."""
         relation = relation_of(self._frame, "the release", stored=True)
         return SparkSource(self._session.shared(), relation)
-
-    def publish(self) -> str:
-        """Nothing to put in place: the caller takes `frame()`."""
-        return "memory"
 
     def discard(self) -> None:
         """Forget the records."""

@@ -62,12 +62,17 @@ class Place:
         )
 
 
-def check_apart(options: SparkOptions, target: Target, given: Any = None) -> None:
-    """Refuse to replace what a source of Spark reads, or of which nobody can tell."""
+def check_apart(
+    options: SparkOptions, target: Target, given: Any = None, *, replaces_table: bool = False
+) -> None:
+    """Refuse to replace what a source of Spark reads, or of which nobody can tell.
+
+    `replaces_table` says that the target replaces a table of a database.
+    """
     session = open_session(given, options.master)
     try:
         replaced = _replaced(session, target)
-        if not replaced and not _replaces_a_table_of_a_database(target):
+        if not replaced and not replaces_table:
             return
         source = open_spark(options, given)
         try:
@@ -115,14 +120,6 @@ def _replaced(session: Session, target: Target) -> list[Place]:
     if not session.attend(lambda: spark.catalog.tableExists(name), target.name):
         return []
     return _places(session, session.attend(lambda: spark.table(name), target.name))
-
-
-def _replaces_a_table_of_a_database(target: Target) -> bool:
-    if not isinstance(target, DatabaseTarget) or not target.replace:
-        return False
-    from shoal.engines.database import is_there
-
-    return is_there(target)
 
 
 def _places(session: Session, frame: DataFrame) -> list[Place]:

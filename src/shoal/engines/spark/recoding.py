@@ -94,7 +94,7 @@ def _passing(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> D
     """The join that lets classes pass; null-safe, since missing is a value like any other."""
     table, kinds = _classes(relation, recoding)
     keys = list(recoding.generalized)
-    told = [_codes(table.column(keys.index(name))) for name in recoding.told_by_class()]
+    told = [_codes(table.column(keys.index(name))) for name in recoding.same_in_class()]
     table = table.append_column("place", places(told, len(table)))
     classes = local_frame(frame.sparkSession, table, [*kinds, IntegerType()])
     match = F.lit(True)

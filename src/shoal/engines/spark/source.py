@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shoal.engines.base import Column, Generalization, Recoding, Resources, SparkTarget
-from shoal.engines.duckdb.source import count_name
-from shoal.engines.duckdb.staged import StagedTable
-from shoal.engines.opening import stage
+from shoal.engines.base import Generalization, Source
 from shoal.engines.spark.counting import records, spelled
 from shoal.engines.spark.reading import read
 from shoal.engines.spark.recoding import recoded
@@ -23,7 +19,7 @@ from shoal.engines.spark.streaming import batches
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from shoal.engines.base import SparkOptions, Staged, Target
+    from shoal.engines.base import Column, Question, Recoding, SparkOptions
     from shoal.engines.spark.relation import SparkRelation
 
 
@@ -37,7 +33,7 @@ def open_spark(options: SparkOptions, given: Any = None) -> SparkSource:
         raise
 
 
-class SparkSource:
+class SparkSource(Source):
     """A relation and the session that reads it, which `close` gives back."""
 
     def __init__(self, session: Session, relation: SparkRelation) -> None:
@@ -50,6 +46,11 @@ class SparkSource:
         return self._relation.name
 
     @property
+    def session(self) -> Session:
+        """The session that reads it."""
+        return self._session
+
+    @property
     def frame(self) -> DataFrame:
         """The records, with columns that have names of our own."""
         return self._relation.frame
@@ -58,100 +59,44 @@ class SparkSource:
         """The columns, in order."""
         return self._relation.columns()
 
-    def count_by(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
-    ) -> pa.Table:
+    def count(self, question: Question) -> pa.Table:
         """Distinct combinations as text, null where missing, with counts; one group-by."""
-        given = generalized or {}
 
         def count() -> pa.Table:
-            frame = records(self._relation, columns, missing, given, complete)
+            frame = records(self._relation, question)
             groups = frame.groupBy(*frame.columns).count()
-            return (groups if at_most is None else groups.limit(at_most + 1)).toArrow()
+            return _limited(groups, question.at_most).toArrow()
 
         table = self._session.attend(count, self.name)
-        counts = table.column(len(columns)).cast(pa.int64())
-        texts = spelled(table.drop_columns(["count"]), self._relation, columns, given)
-        return pa.table([*texts, counts], names=[*columns, count_name(columns)])
+        counts = table.column(len(question.columns)).cast(pa.int64())
+        texts = spelled(table.drop_columns(["count"]), self._relation, question)
+        return pa.table([*texts, counts], names=list(question.names))
 
-    def count_distinct(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
-    ) -> int:
-        """How many rows `count_by` would give; none of them leaves Spark."""
-        if not columns:
-            return 1
+    def distinct(self, question: Question) -> int:
+        """How many combinations there are; none of them leaves Spark."""
 
         def count() -> int:
-            frame = records(self._relation, columns, missing, generalized or {}, complete)
-            distinct = frame.distinct()
-            return (distinct if at_most is None else distinct.limit(at_most + 1)).count()
+            found = records(self._relation, question).distinct()
+            return _limited(found, question.at_most).count()
 
         return self._session.attend(count, self.name)
 
-    def recode_into(self, recoding: Recoding, target: Target | None = None) -> Staged:
-        """Recode in Spark, into a staged folder or table there, a stream, or memory."""
-        if isinstance(target, SparkTarget):
-            from shoal.engines.spark.staging import stage_frame
-
-            frame = recoded(self._relation, self._listed(recoding), ordered=False)
-            return stage_frame(target, self._session, frame, recoding.columns, self.name)
-        if target is not None:
-            return self._stream_into(recoding, target)
-        frame = recoded(self._relation, self._listed(recoding), ordered=True)
-        table = self._session.attend(frame.toArrow, self.name)
-        return StagedTable(table.rename_columns(list(recoding.columns)))
+    def recoded_frame(self, recoding: Recoding, *, ordered: bool) -> DataFrame:
+        """The recoded records, as columns r0, r1, ... (see recoding.py)."""
+        return recoded(self._relation, self._listed(recoding), ordered=ordered)
 
     @contextmanager
     def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
         """The recoded records as a stream, in order; jobs that still run afterwards are stopped."""
-        frame = recoded(self._relation, self._listed(recoding), ordered=True)
+        frame = self.recoded_frame(recoding, ordered=True)
         try:
             yield batches(self._session, frame, recoding.columns, self.name)
         finally:
             self._session.cancel()
 
-    def fingerprint(self) -> str | None:
-        """None: what Spark reads may be spread over a cluster."""
-        return None
-
     def close(self) -> None:
         """Give the session back; one of our own is stopped when nobody uses it any more."""
         self._session.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def _stream_into(self, recoding: Recoding, target: Target) -> Staged:
-        """Stage the stream elsewhere; when Spark fails meanwhile, its error is the one to tell."""
-        with self.recoded(recoding) as rows:
-            failures: list[Exception] = []
-            watched = type(rows).from_batches(rows.schema, _watched(rows, failures))
-            try:
-                return stage(target, watched, Resources())
-            except Exception:
-                if failures:
-                    raise failures[0] from None
-                raise
 
     def _listed(self, recoding: Recoding) -> Recoding:
         """The same, with all values listed where unchanged values get a label for missing ones."""
@@ -163,10 +108,5 @@ class SparkSource:
         return dataclasses.replace(recoding, generalized=generalized)
 
 
-def _watched(rows: pa.RecordBatchReader, failures: list[Exception]) -> Iterator[pa.RecordBatch]:
-    """The batches of a stream, with what ends it kept: whoever reads it may have other words."""
-    try:
-        yield from rows
-    except Exception as error:
-        failures.append(error)
-        raise
+def _limited(frame: DataFrame, at_most: int | None) -> DataFrame:
+    return frame if at_most is None else frame.limit(at_most + 1)

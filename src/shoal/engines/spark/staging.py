@@ -11,12 +11,11 @@ from shoal.engines.spark.catalog import StagedCatalogTable, check_table
 from shoal.engines.spark.folder import StagedFolder, check_folder
 from shoal.engines.spark.reading import format_of
 from shoal.engines.spark.session import check_master, open_session
+from shoal.engines.spark.source import SparkSource
 from shoal.engines.spark.writing import from_arrow
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from shoal.engines.base import SparkTarget
+    from shoal.engines.base import Recoding, Source, SparkTarget
     from shoal.engines.spark.session import Session
 
 CHUNK = 64 << 20
@@ -35,14 +34,17 @@ def check_spark(target: SparkTarget, given: Any = None) -> None:
         session.close()
 
 
-def stage_frame(
-    target: SparkTarget, session: Session, frame: DataFrame, names: tuple[str, ...], name: str
-) -> StagedFolder | StagedCatalogTable:
-    """Write the columns r0, r1, ... of a frame; `name` is what it was made from."""
-    check_master(session.spark, target.master)
-    staged = _staged(target, session, owns_session=False)
+def stage_recoded(
+    source: Source, recoding: Recoding, target: SparkTarget
+) -> StagedFolder | StagedCatalogTable | None:
+    """Recode in Spark, into a staged folder or table; None where Spark has not the source."""
+    if not isinstance(source, SparkSource):
+        return None
+    check_master(source.session.spark, target.master)
+    frame = source.recoded_frame(recoding, ordered=False)
+    staged = _staged(target, source.session, owns_session=False)
     try:
-        staged.write(frame, names, name)
+        staged.write(frame, recoding.columns, source.name)
     except BaseException:
         staged.discard()
         raise

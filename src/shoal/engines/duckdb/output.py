@@ -1,0 +1,57 @@
+"""Releases written to files: of files and frames in one query, of other sources as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from shoal.engines.duckdb.recoding import in_order
+from shoal.engines.duckdb.relation import SPELLED
+from shoal.engines.duckdb.session import Session, explained
+from shoal.engines.duckdb.source import TableSource
+from shoal.engines.duckdb.staged import StagedPath, write_staged
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shoal.engines.base import FileTarget, Recoding, Resources, Source
+
+
+def stage_recoded(source: Source, recoding: Recoding, target: FileTarget) -> StagedPath | None:
+    """Recode in one query, into a staged file or folder; None where DuckDB has not the source."""
+    if not isinstance(source, TableSource):
+        return None
+    written = f"the output {target.path}"
+    with source.recoding_query(recoding, target.partition_by, written) as (session, query):
+        return write_staged(target, session, query, recoding.columns)
+
+
+def stage_rows(target: FileTarget, rows: pa.RecordBatchReader, resources: Resources) -> StagedPath:
+    """Write a stream to a staged file, in its order, the same bytes as for a source of DuckDB's.
+
+    Where the target has partitions, DuckDB brings the records of each one together first.
+    """
+    names = tuple(rows.schema.names)
+    columns = [f"r{i}" for i in range(len(names))]
+    schema = rows.schema.empty_table().rename_columns(columns).schema
+    renamed = (batch.rename_columns(columns) for batch in rows)
+    order = f" {in_order(names, target.partition_by)}" if target.partition_by else ""
+    with closing(Session(resources, in_order=True)) as session:
+        try:
+            session.register("shoal_stream", type(rows).from_batches(schema, renamed))
+            query = f"SELECT {_selected(session, columns)} FROM shoal_stream{order}"
+            return write_staged(target, session, query, names)
+        except duckdb.Error as error:
+            raise explained(error, "the release", f"the output {target.path}") from None
+
+
+def _selected(session: Session, columns: Sequence[str]) -> str:
+    """The columns of the stream, in types that every file can hold as they are."""
+    types = session.types(f"SELECT {', '.join(columns)} FROM shoal_stream")
+    return ", ".join(
+        f"CAST({column} AS VARCHAR) AS {column}" if kind in SPELLED else column
+        for column, kind in zip(columns, types, strict=True)
+    )
