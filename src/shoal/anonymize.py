@@ -83,7 +83,7 @@ def anonymize(
         k: The least number of records that share their quasi-identifiers.
         suppression: How much may be left out: a share (0.05, "5%") or a whole number of records.
         identifiers: Columns that name a person; they are left out.
-        person: The column that tells persons apart, or several, where one person can have several
+        person: The column that identifies a person, or several, where one person can have several
             records. Then `k` and all demands count persons. They are left out, too.
         others: What becomes of columns that are not named: "keep", "drop", or an error.
         with_result: Return the result of the run too: loss, levels, proof. Notebooks show it well.
@@ -106,8 +106,8 @@ def anonymize(
     attributes.update(keys.pop("attributes", {}))
     _refuse_two_roles(names, attributes)
     for name in names:
-        given = names[name] if isinstance(names, Mapping) else None
-        attributes[str(name)] = _quasi_identifier(given)
+        hierarchy = names[name] if isinstance(names, Mapping) else None
+        attributes[str(name)] = _quasi_identifier(hierarchy)
     attributes.update({name: "identifier" for name in persons if name not in attributes})
     demands = {"k": k, "suppression": suppression, "person": persons}
     mapping = {**demands, "attributes": attributes, **keys}
@@ -140,7 +140,7 @@ def _quasi_identifier(given: Any) -> dict[str, Any]:
 
 
 def _refuse_two_roles(names: Sequence[Any] | Mapping[Any, Any], others: Mapping[str, Any]) -> None:
-    """A column has one role: nobody can tell which one of two was meant."""
+    """Refuse a column with two roles: it is not clear which one was meant."""
     twice = [str(name) for name in names if str(name) in others]
     if twice:
         remedy = "name it once, with the role that was meant"
@@ -151,7 +151,7 @@ def _refuse_two_roles(names: Sequence[Any] | Mapping[Any, Any], others: Mapping[
 
 
 def _refuse_without_role(columns: Sequence[str], attributes: Mapping[str, Any]) -> None:
-    """A column that nobody thought of may name a person."""
+    """Refuse columns without a role: one of them may identify a person."""
     unnamed = [name for name in columns if name not in attributes]
     if unnamed:
         what = f"nothing is said of {quoted(unnamed)}"

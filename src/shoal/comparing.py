@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TIME_LIMIT = 30.0
 """Seconds for each strategy where nothing else is said."""
 Watcher = Callable[[str, Progress | None], None]
-"""Told of each strategy when it begins, with no event yet, and of each of its events."""
+"""Called with each strategy when it begins (no event yet), and with each of its events."""
 
 
 def ignore(strategy: str, event: Progress | None) -> None:
@@ -40,7 +40,7 @@ def compare(
 
     All installed strategies where none are named, each for at most `time_limit` seconds: the
     definition's own limit, else 30 s. The source is read once. Each strategy has a process of its
-    own, so that its memory can be told; its time is that of the search alone.
+    own, so that its memory can be measured; its time is that of the search alone.
     """
     definition = load(definition)
     names = tuple(strategies) or plugins.names("strategy")
@@ -86,30 +86,30 @@ def _trial(problem: Problem, options: Search, watch: Watcher) -> Trial:
     watch(options.strategy, None)
     last, memory = Progress(None, 0.0, 0, 0, 0.0), None
     curve: list[tuple[float, float]] = []
-    for told in attempt(problem, options):
-        if isinstance(told, Memory):
-            memory = told.peak
+    for event in attempt(problem, options):
+        if isinstance(event, Memory):
+            memory = event.peak
             continue
-        watch(options.strategy, told)
-        last = told
-        if isinstance(told, Improved) and told.best is not None:
-            curve.append((told.seconds, told.best.loss))
+        watch(options.strategy, event)
+        last = event
+        if isinstance(event, Improved) and event.best is not None:
+            curve.append((event.seconds, event.best.loss))
     best = last.best
     names = [attribute.name for attribute in problem.table.attributes]
     return Trial(
-        options.strategy,
-        None if best is None else best.loss,
-        isinstance(last, Proved),
-        last.bound,
-        last.gap,
-        {} if best is None else dict(zip(names, best.node, strict=True)),
-        0 if best is None else best.suppressed,
-        last.checked,
-        last.boxes,
-        last.seconds,
-        memory,
-        _ended(last),
-        tuple(curve),
+        strategy=options.strategy,
+        loss=None if best is None else best.loss,
+        proved=isinstance(last, Proved),
+        bound=last.bound,
+        gap=last.gap,
+        levels={} if best is None else dict(zip(names, best.node, strict=True)),
+        suppressed=0 if best is None else best.suppressed,
+        checked=last.checked,
+        boxes=last.boxes,
+        seconds=last.seconds,
+        memory=memory,
+        ended=_ended(last),
+        curve=tuple(curve),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a run tells while it goes on. Front ends render these; nothing here prints."""
+"""Events of a run. Front ends render them; nothing here prints."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from shoal.values import Best, Result
 
 NO_PROOF = "no proof"
-"""The reason of a search that ended by itself, with nothing that tells its best is the optimum."""
+"""The reason of a search that ended by itself without proving that its best is the optimum."""
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A step of the pipeline begins: read, search, release, verify or publish."""
+    """A step of the pipeline begins: read, search, warn, release, verify or publish."""
 
     name: str
     detail: str = ""
@@ -22,14 +22,14 @@ class Phase:
 
 @dataclass(frozen=True)
 class Working:
-    """The engine goes on with a long query of the present step; `share` of it is done."""
+    """The engine runs a long query of the present step; `share` of it is done."""
 
     share: float
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The search goes on: `bound` is below the loss of every safe node, `best` is safe already."""
+    """The state of the search: no safe node costs less than `bound`; `best` is safe."""
 
     best: Best | None
     bound: float
@@ -59,7 +59,7 @@ class Proved(Progress):
 
 @dataclass(frozen=True)
 class Stopped(Progress):
-    """The search ended without a proof: a limit or the user ended it, or it can give none."""
+    """The search ended without a proof: a limit or the user stopped it, or it gives none."""
 
     reason: str = ""
 

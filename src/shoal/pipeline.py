@@ -36,7 +36,7 @@ from shoal.events import Event, Phase, Progress, Proved, Released, Working
 from shoal.proof.format import Climb, subject_of
 from shoal.proof.log import ProofLog
 from shoal.release.recode import recoding
-from shoal.report.build import Release, Run, Stopwatch, build_failure, build_result
+from shoal.report.result import Release, Run, Stopwatch, build_failure, build_result
 from shoal.search.run import no_solution, problem_of, search
 from shoal.verify.judge import verify
 from shoal.verify.source_facts import source_facts

@@ -1,4 +1,4 @@
-"""The frozen values that every part passes on: what a node is, what was counted, what was found."""
+"""The frozen values that packages pass on: nodes, counts of classes, findings, results."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class Counts:
     members: Mapping[str | None, Ints] = field(default_factory=dict)
 
     def of(self, attribute: str | None) -> Counts:
-        """The classes as a model of this sensitive attribute, or of none, sees them.
+        """The classes as counted for a model of this sensitive attribute, or of none.
 
-        Their sizes are what the model counts: records, or persons, or their pairs with values.
+        Sizes are what the model counts: records, persons, or pairs of person and value.
         """
         if not self.members:
             return self
@@ -192,10 +192,10 @@ class Result:
     """The outcome of a run; `to_json` in report/result.py writes exactly these fields.
 
     Where no transformation meets the demand, `failure` says why, the loss is infinite, nothing has
-    a level, and `privacy` tells what the most general transformation reaches. `raised` has the
-    attributes whose levels below the one named no solution can use; they were not looked at.
-    `sources` counts the records that were read from each source. Where the definition names what
-    tells persons apart, `persons` counts those of the source, and `smallest_class_persons` those of
+    a level, and `privacy` says what the most general transformation reaches. `raised` has the
+    attributes whose levels below the one named no solution can use; they were not searched.
+    `sources` counts the records that were read from each source. Where the definition names
+    `person` columns, `persons` counts those of the source, and `smallest_class_persons` those of
     the class with the fewest; both are None otherwise.
     """
 
@@ -238,7 +238,7 @@ class Result:
         return replace(self, output=output)
 
     def _repr_html_(self) -> str:
-        from shoal.report.html import result_html
+        from shoal.report.render import result_html
 
         return result_html(self)
 

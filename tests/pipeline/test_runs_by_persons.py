@@ -19,7 +19,7 @@ import shoal
 from oracle import Row, outcome
 from problems import Case, cases
 from shoal.definition.read import from_mapping
-from shoal.report.page import text
+from shoal.report.run import text
 
 PERSONS = st.lists(st.integers(0, 6), min_size=14, max_size=14)
 
@@ -195,7 +195,7 @@ def test_the_report_tells_persons(tmp_path: Path) -> None:
     result = shoal.run(definition)
     shown = " ".join(text(result, definition).split())
     assert f"each has at least {result.smallest_class_persons} persons" in shown
-    assert "persons are told apart by" in shown
+    assert "columns that identify a person" in shown
     assert "P0001" not in shown
 
 

@@ -14,9 +14,9 @@ import pytest
 import commands
 import shoal
 from shoal.definition.read import from_mapping
-from shoal.report.page import document, page, text, write_report
 from shoal.report.result import to_json
-from shoal.report.text import lost, safety, where
+from shoal.report.run import document, page, text, write_report
+from shoal.report.sentences import lost, safety, where
 from shoal.values import Result
 
 VOID = {"meta", "br"}
@@ -102,13 +102,13 @@ def test_the_report_answers_in_order_and_then_says_what_it_rests_on(result: Resu
 def test_the_report_needs_nothing_from_outside_and_holds_no_date(
     result: Result, tmp_path: Path
 ) -> None:
-    path = tmp_path / "report.html"
+    path = tmp_path / "report.render"
     write_report(result, definition(), path)
     html = path.read_text(encoding="utf-8")
     assert parsed(html).addresses == []
     assert "http" not in html
     assert html == page(result, definition())
-    assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
+    assert [each.name for each in tmp_path.iterdir()] == ["report.render"]
 
 
 def test_proposed_hierarchies_are_shown_ready_to_copy(result: Result) -> None:

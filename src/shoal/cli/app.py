@@ -48,9 +48,9 @@ app.command("clean", short_help="Remove what killed runs left behind.")(clean.cl
 app.command("demo", short_help="Release an invented patient registry.")(demo.demo)
 
 
-def show_version(wanted: bool) -> None:
+def show_version(version_asked: bool) -> None:
     """Print the version and leave."""
-    if wanted:
+    if version_asked:
         from importlib.metadata import version
 
         typer.echo(f"shoal {version('shoal')}")

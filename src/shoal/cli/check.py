@@ -69,7 +69,7 @@ def check(
     ],
     person: Annotated[
         list[str] | None,
-        typer.Option(help="Columns that tell persons apart: classes count by persons."),
+        typer.Option(help="Columns that identify a person: classes then count persons."),
     ] = None,
     sensitive: Annotated[
         list[str] | None,
@@ -131,7 +131,7 @@ def check(
     from dataclasses import replace
 
     from shoal.cautions.look import look_at_table
-    from shoal.cli.progress import telling
+    from shoal.cli.progress import progress_of
     from shoal.engines.base import FileOptions, Resources
     from shoal.engines.duckdb.files import open_files
     from shoal.measure.pairs import PAIR_LIMIT
@@ -142,8 +142,8 @@ def check(
     demanded = {name: float(value) for name, value in given.items() if value is not None}
     how = FileOptions(path=data, delimiter=delimiter, encoding=encoding)
     with (
-        telling(f"Measuring {data}") as tell,
-        closing(open_files(how, resources=Resources(tell=tell))) as source,
+        progress_of(f"Measuring {data}") as display,
+        closing(open_files(how, resources=Resources(tell=display.share))) as source,
     ):
         columns = [column.name for column in source.columns()]
         attributes = names_in(sensitive, columns, "--sensitive") if sensitive else []
@@ -161,12 +161,12 @@ def check(
             missing_as_value=missing_sensitive == Counted.VALUE,
             k=k,
             pair_limit=PAIR_LIMIT if pair_limit is None else pair_limit,
-            tell=tell,
+            tell=display.share,
         )
         if warnings:
             names, records = found.quasi_identifiers, found.records
-            told = look_at_table(source, names, missing_value or (), records, persons)
-            found = replace(found, warnings=told)
+            seen = look_at_table(source, names, missing_value or (), records, persons)
+            found = replace(found, warnings=seen)
     failures = [
         f"{each.attribute}: {failure}"
         for each in found.sensitive
@@ -230,13 +230,14 @@ def _unreached(
 
 def _print_json(found: Measure, k: int | None, failures: list[str]) -> None:
     import dataclasses
-    import json
+
+    from shoal.cli.output import print_json
 
     fields: dict[str, Any] = {"k": found.k, "demanded": k, **dataclasses.asdict(found)}
     if found.persons is None:
         del fields["persons"]
     fields |= {"attacks": list(found.attacks), "not_reached": failures}
-    typer.echo(json.dumps(fields, indent=2, ensure_ascii=False))
+    print_json(fields)
 
 
 def _print_text(found: Measure, k: int | None, failures: list[str]) -> None:
@@ -254,13 +255,13 @@ def _print_text(found: Measure, k: int | None, failures: list[str]) -> None:
     console.print(Text(answer, style=style), soft_wrap=True)
     for failure in failures:
         console.print(Text(f"{failure}: not reached", style="bold red"), soft_wrap=True)
-    _table(console, (), found.facts())
+    _print(console, (), found.facts())
     sizes = [(b.label, f"{b.classes:,}", f"{b.records:,}") for b in found.sizes]
-    _table(console, (found.unit, "classes", "records"), sizes, right=(0, 1, 2))
+    _print(console, (found.unit, "classes", "records"), sizes, right=(0, 1, 2))
     if len(found.matches) > 1:
         _matches(console, found, k)
     for each in found.sensitive:
-        _table(console, (each.attribute, "reached"), each.facts())
+        _print(console, (each.attribute, "reached"), each.facts())
     if found.attacks:
         console.print()
         console.print(Text("Attacks found", style="bold"))
@@ -282,7 +283,7 @@ def _matches(console: Console, found: Measure, k: int | None) -> None:
         numbers = [each.k, each.unique_records, *(() if k is None else (each.records_below,))]
         rows.append((each.match, *("?" if n is None else f"{n:,}" for n in numbers)))
     heading = ("match", "k", "unique records", *(() if k is None else (f"records below {k}",)))
-    _table(console, heading, rows, right=(1, 2, 3))
+    _print(console, heading, rows, right=(1, 2, 3))
     console.print()
     for each in found.matches:
         left_out = f"; not counted: {each.not_counted}, --pair-limit allows more"
@@ -290,20 +291,11 @@ def _matches(console: Console, found: Measure, k: int | None) -> None:
         console.print(Text(said), soft_wrap=not console.is_terminal)
 
 
-def _table(
-    console: Console,
-    heading: tuple[str, ...],
-    rows: list[Any],
-    right: tuple[int, ...] = (),
+def _print(
+    console: Console, heading: tuple[str, ...], rows: list[Any], right: tuple[int, ...] = ()
 ) -> None:
-    """A table without lines; `right` are the columns of numbers."""
-    from rich.table import Table
-    from rich.text import Text
+    """A table after an empty line."""
+    from shoal.cli.output import table_of
 
-    table = Table(box=None, pad_edge=False, header_style="bold", show_header=bool(heading))
-    for place, text in enumerate(heading):
-        table.add_column(Text(text), justify="right" if place in right else "left")
-    for row in rows:
-        table.add_row(*map(Text, row))
     console.print()
-    console.print(table)
+    console.print(table_of(heading, rows, right))

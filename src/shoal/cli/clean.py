@@ -18,9 +18,9 @@ Examples:
   shoal clean releases/ --dry-run
   shoal clean patients.yaml
 
-A folder is looked through for staged outputs, the folder for temporary files for what was spilled
-there. A definition names its output, which may be a table of a database or of Spark's catalog, and
-its spill folder. What belongs to a running process stays.
+Staged outputs are looked for in the folder, spilled files in the folder for temporary files. A
+definition names its output, which may be a table of a database or of Spark's catalog, and its
+spill folder. What belongs to a running process stays.
 """
 
 
@@ -36,15 +36,15 @@ def clean(
 ) -> None:
     """Remove staged and temporary files, folders and tables of runs that were killed."""
     if place.is_dir():
-        told = [*_files([place], dry_run, every_host)]
+        lines = [*_files([place], dry_run, every_host)]
     else:
         from shoal.definition.read import read
 
         definition = read(place)
-        told = [*_files(_folders(definition), dry_run, every_host), *_tables(definition, dry_run)]
-    for line in told:
+        lines = [*_files(_folders(definition), dry_run, every_host), *_tables(definition, dry_run)]
+    for line in lines:
         typer.echo(line)
-    if not told:
+    if not lines:
         typer.echo("Nothing is left behind.")
 
 
@@ -65,7 +65,7 @@ def _folders(definition: Definition) -> list[Path]:
 
 
 def _files(folders: list[Path], dry_run: bool, every_host: bool) -> Iterator[str]:
-    """Remove files and folders, and tell of each."""
+    """Remove files and folders; yields a line for each."""
     from shoal.engines.leftovers import FOLDER, HIDDEN, left_in, remove, temporary_folder
     from shoal.engines.swap import restore, stepped_aside
 
@@ -85,7 +85,7 @@ def _files(folders: list[Path], dry_run: bool, every_host: bool) -> Iterator[str
 
 
 def _tables(definition: Definition, dry_run: bool) -> Iterator[str]:
-    """Drop staged tables of the database or catalog that the output is in, and tell of each."""
+    """Drop staged tables of the database or catalog of the output; yields a line for each."""
     from shoal.definition.model import OutputSpark, OutputTable
     from shoal.engines.base import without_password
 

@@ -49,9 +49,9 @@ def compare(
     names = [] if strategies == "all" else [name.strip() for name in strategies.split(",")]
     search = None if time_limit is None else {"time limit": time_limit}
     file = f"{definition} with the options of the command"
-    told = override(read(definition), {"search": search}, file)
+    changed = override(read(definition), {"search": search}, file)
     for path in places:
-        check_kept(told, definition, path)
+        check_kept(changed, definition, path)
     with Display(quiet=quiet or json == "-") as display:
 
         def watch(strategy: str, event: Progress | None) -> None:
@@ -60,7 +60,7 @@ def compare(
             else:
                 display.say(f"Searching by {strategy}: {standing(event)}")
 
-        compared = compare_strategies(told, names, watch=watch)
+        compared = compare_strategies(changed, names, watch=watch)
     for path in places:
         write_comparison(compared, path)
     if json == "-":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli.saving import save
+from shoal.cli.output import save
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:

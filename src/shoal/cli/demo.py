@@ -1,4 +1,4 @@
-"""`shoal demo`: a synthetic registry, released before one's eyes, to look at and to play with."""
+"""`shoal demo`: release a synthetic patient registry, and leave all files to try more commands."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def show_next_steps(folder: Path) -> None:
     console.print(f"\n[bold]Everything is in {escape(str(folder))}.[/bold] Go there and try:")
     for what, command in (
         (
-            "a larger crowd",
+            "larger classes",
             f"shoal run {DEFINITION} --k 20 --output larger.csv --report larger.html",
         ),
         ("judge again", f"shoal verify {RELEASE} --definition {DEFINITION} --result {RESULT}"),
         ("measure the original", f"shoal check {DATA} --qi birth,sex,zip"),
         (
-            "what the release tells",
+            "what the release discloses",
             f"shoal check {RELEASE} --qi birth,sex,zip --sensitive diagnosis",
         ),
         ("look at a hierarchy", f"shoal hierarchy show {DEFINITION} zip"),

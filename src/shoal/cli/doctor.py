@@ -38,7 +38,7 @@ PYTHON = (
 
 
 @dataclass(frozen=True)
-class Part:
+class Requirement:
     """Something that a part of Shoal needs: the version that was found, or how to get it."""
 
     purpose: str
@@ -56,25 +56,25 @@ def doctor(
     ] = False,
 ) -> None:
     """Say which engines, drivers and Java are found, and what installs the others."""
-    parts = [_python(), *_distributions(), _sqlite(), _java(), _memory(), _cache()]
+    requirements = [_python(), *_distributions(), _sqlite(), _java(), _memory(), _cache()]
     if as_json:
-        _print_json(parts)
+        _print_json(requirements)
     else:
-        _print_table(parts)
-    if strict and any(part.version is None for part in parts):
+        _print_table(requirements)
+    if strict and any(each.version is None for each in requirements):
         raise typer.Exit(1)
 
 
 doctor.__doc__ = f"{doctor.__doc__}\n{EXAMPLES}"
 
 
-def _python() -> Part:
+def _python() -> Requirement:
     import platform
 
-    return Part("everything", "Python", platform.python_version(), "")
+    return Requirement("everything", "Python", platform.python_version(), "")
 
 
-def _distributions() -> Iterator[Part]:
+def _distributions() -> Iterator[Requirement]:
     from importlib.metadata import PackageNotFoundError, version
 
     for purpose, name, install in PYTHON:
@@ -82,16 +82,16 @@ def _distributions() -> Iterator[Part]:
         with contextlib.suppress(PackageNotFoundError):
             found = version(name)
         quoted = f"'{install}'" if "[" in install else install
-        yield Part(purpose, name, found, f"pip install {quoted}")
+        yield Requirement(purpose, name, found, f"pip install {quoted}")
 
 
-def _sqlite() -> Part:
+def _sqlite() -> Requirement:
     import sqlite3
 
-    return Part("SQLite", "SQLite", sqlite3.sqlite_version, "")
+    return Requirement("SQLite", "SQLite", sqlite3.sqlite_version, "")
 
 
-def _java() -> Part:
+def _java() -> Requirement:
     from shoal.engines.spark.java import find_java
     from shoal.errors import MissingExtra
 
@@ -99,32 +99,35 @@ def _java() -> Part:
     with contextlib.suppress(MissingExtra):
         java = find_java()
         found = f"{java.version} ({java.origin})"
-    return Part("Spark", "Java", found, "pip install 'shoal[spark-java]'")
+    return Requirement("Spark", "Java", found, "pip install 'shoal[spark-java]'")
 
 
-def _memory() -> Part:
+def _memory() -> Requirement:
     from shoal.engines.machine import half_of_memory
 
     half = half_of_memory()
-    told = None if half is None else f"{half / 2**30:.1f} GiB"
-    return Part("files and frames", "memory limit", told, "state it: engine: {memory limit: 8 GB}")
+    found = None if half is None else f"{half / 2**30:.1f} GiB"
+    return Requirement(
+        "files and frames", "memory limit", found, "state it: engine: {memory limit: 8 GB}"
+    )
 
 
-def _cache() -> Part:
+def _cache() -> Requirement:
     from shoal.search.descent import cache_folder
 
     remedy = "the search is compiled in every run; set NUMBA_CACHE_DIR to a writable folder"
-    return Part("compiled search", "cache folder", cache_folder(), remedy)
+    return Requirement("compiled search", "cache folder", cache_folder(), remedy)
 
 
-def _print_json(parts: list[Part]) -> None:
+def _print_json(requirements: list[Requirement]) -> None:
     import dataclasses
-    import json
 
-    typer.echo(json.dumps([dataclasses.asdict(part) for part in parts], indent=2))
+    from shoal.cli.output import print_json
+
+    print_json([dataclasses.asdict(each) for each in requirements])
 
 
-def _print_table(parts: list[Part]) -> None:
+def _print_table(requirements: list[Requirement]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -132,8 +135,8 @@ def _print_table(parts: list[Part]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("for", "needs", "found"):
         table.add_column(name, no_wrap=name != "found")
-    for part in parts:
-        missing = Text(f"not found; {part.remedy}", style="yellow")
-        found = missing if part.version is None else Text(part.version)
-        table.add_row(Text(part.purpose), Text(part.name), found)
+    for each in requirements:
+        missing = Text(f"not found; {each.remedy}", style="yellow")
+        found = missing if each.version is None else Text(each.version)
+        table.add_row(Text(each.purpose), Text(each.name), found)
     Console(highlight=False).print(table)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.errors import BadData, BadOutput
+from shoal.errors import BadData
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ Examples:
   shoal init "parts/*.parquet" -o parts.yaml --k 10
   shoal init old.csv --encoding latin-1 --delimiter ";"
 
-Look at every role before you run the definition: names and counts cannot tell what others know.
+Look at every role before you run the definition: names and counts do not show what others know.
 """
 
 
@@ -46,27 +46,16 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the definition.")] = False,
 ) -> None:
     """Write a commented definition with proposed roles and hierarchies to start from."""
+    from shoal.cli.output import check_free, save
     from shoal.definition.overwriting import check_data_kept
     from shoal.engines.base import FileOptions
 
     path = output or _named_after(data)
     check_data_kept(data, path)
-    if path.exists() and not force:
-        raise BadOutput(
-            f"{path} exists already",
-            code="file-exists",
-            hint="give another name with --output, or --force to overwrite it",
-        )
+    check_free(path, force=force)
     how = FileOptions(data, delimiter=delimiter, encoding=encoding)
     text = definition_for(how, path.parent, k)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadOutput(
-            f"{path} cannot be written ({error.strerror})",
-            code="cannot-write",
-            hint="give a folder that exists and may be written to",
-        ) from None
+    save(path, text, force=force)
     typer.echo(f"Wrote {path}. Look at every role in it, then: shoal run {path}")
 
 
@@ -75,7 +64,7 @@ init.__doc__ = f"{init.__doc__}\n{EXAMPLES}"
 
 def definition_for(options: FileOptions, folder: Path, k: int) -> str:
     """The text of a definition, to stand in the folder, that reads the data in the same way."""
-    from shoal.cli.progress import telling
+    from shoal.cli.progress import progress_of
     from shoal.definition.draft import Draft, guess_all, missing_tokens, profile, write_draft
     from shoal.definition.draft_persons import repeated_persons, with_likeness
     from shoal.encode.propose import propose
@@ -84,8 +73,8 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
     from shoal.verify.models import JUDGES
 
     with (
-        telling(f"Reading {options.path}") as tell,
-        open_files(options, resources=Resources(tell=tell)) as source,
+        progress_of(f"Reading {options.path}") as display,
+        open_files(options, resources=Resources(tell=display.share)) as source,
     ):
         counts = _counts(source)
         tokens = missing_tokens(counts)

@@ -1,4 +1,4 @@
-"""Ctrl-C, a request to end and a closed terminal all stop a run in the same orderly way."""
+"""SIGINT, SIGTERM and SIGHUP all stop a run in the same orderly way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIGNALS = tuple(
 
 
 def interrupt_on_signals() -> None:
-    """Let every such signal raise KeyboardInterrupt, unless the process was told to ignore it."""
+    """Let each of these signals raise KeyboardInterrupt, unless the process ignores it."""
     for each in SIGNALS:
         if signal.getsignal(each) is not signal.SIG_IGN:
             signal.signal(each, signal.default_int_handler)
@@ -23,18 +23,18 @@ class Interrupts:
     """The signals that arrive while the context lasts: each raises KeyboardInterrupt.
 
     An interrupt that arrives while a library calls back into Python may be swallowed there.
-    `asked` remembers it until it is answered, and `check` raises it again. Only the main thread may
-    change what signals do; in other threads nothing happens, since no signal interrupts them.
+    `pending` remembers it until the caller handles it, and `check` raises it again. Only the main
+    thread may install signal handlers; in other threads this does nothing.
     """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.pending = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._before = {each: signal.getsignal(each) for each in SIGNALS}
-            self._let(self._interrupt)
+            self._install(self._interrupt)
         return self
 
     def __exit__(
@@ -47,20 +47,20 @@ class Interrupts:
             signal.signal(each, handler)
 
     def check(self) -> None:
-        """Raise the interrupt again that somebody asked for and nobody answered."""
-        if self.asked:
+        """Raise a pending interrupt again."""
+        if self.pending:
             raise KeyboardInterrupt
 
     def hold(self) -> None:
-        """Be deaf to signals until the context ends: half of what follows is worse than all."""
-        self._let(signal.SIG_IGN)
+        """Ignore signals until the context ends, so that what follows is done whole."""
+        self._install(signal.SIG_IGN)
 
-    def _let(self, handler: Any) -> None:
-        """Have the handler for each signal that the process was not told to ignore."""
+    def _install(self, handler: Any) -> None:
+        """Install the handler for each signal that the process does not ignore."""
         for each, before in self._before.items():
             if before is not signal.SIG_IGN:
                 signal.signal(each, handler)
 
     def _interrupt(self, *_: object) -> None:
-        self.asked = True
+        self.pending = True
         raise KeyboardInterrupt

@@ -73,10 +73,10 @@ def found() -> list[Row]:
 
 def _print_json(rows: list[Row]) -> None:
     import dataclasses
-    import json
 
-    listed = [dataclasses.asdict(row) for row in rows]
-    typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
+    from shoal.cli.output import print_json
+
+    print_json([dataclasses.asdict(row) for row in rows])
 
 
 def _print_table(rows: list[Row]) -> None:

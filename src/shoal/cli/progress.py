@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from shoal.events import NO_PROOF, Phase, Progress, Stopped, Working
-from shoal.report.text import count
+from shoal.report.sentences import count
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -40,7 +40,7 @@ class Display:
         self._console = Console(stderr=True, quiet=quiet, highlight=False)
         self._status: Status | None = None
         self._doing = ""
-        self._began = self._told = time.monotonic()
+        self._began = self._last_line = time.monotonic()
 
     def __enter__(self) -> Self:
         return self
@@ -60,28 +60,32 @@ class Display:
             if event.name in DOING:
                 self.begin(" ".join(filter(None, (DOING[event.name], event.detail))))
         elif isinstance(event, Working):
-            self._tell(f"{self._doing}: {event.share:.0%}")
+            self.share(event.share)
         elif isinstance(event, Progress):
             self.say(f"{DOING['search']}: {standing(event)}")
+
+    def share(self, share: float) -> None:
+        """Show which share of the present step is done."""
+        self._update(f"{self._doing}: {share:.0%}")
 
     def say(self, doing: str) -> None:
         """Change what is said of the present step."""
         self._doing = doing
-        self._tell(doing)
+        self._update(doing)
 
     def begin(self, doing: str) -> None:
         """Begin a step."""
         self._doing = doing
-        self._began = self._told = time.monotonic()
+        self._began = self._last_line = time.monotonic()
         if self._console.is_terminal and not self._console.quiet:
             self._status = self._console.status(Text(doing))
             self._status.start()
 
-    def _tell(self, line: str) -> None:
-        """Change the line, or say another one when the last was long ago."""
+    def _update(self, line: str) -> None:
+        """Change the line; outside of a terminal print one every PLAIN_EVERY seconds."""
         if self._status is not None:
             self._status.update(Text(line))
-        elif time.monotonic() - self._told >= PLAIN_EVERY:
+        elif time.monotonic() - self._last_line >= PLAIN_EVERY:
             self._line(line)
 
     def drop(self) -> None:
@@ -99,25 +103,25 @@ class Display:
             self._line(ended)
 
     def _line(self, text: str) -> None:
-        self._told = time.monotonic()
+        self._last_line = time.monotonic()
         line = Text(text)
-        line.append(f"  {self._told - self._began:.1f} s", style="dim")
+        line.append(f"  {self._last_line - self._began:.1f} s", style="dim")
         self._console.print(line, soft_wrap=True)
 
 
 @contextmanager
-def telling(doing: str) -> Iterator[Callable[[float], None]]:
-    """Tell which share of some work is done while it goes on, and leave no line of it."""
+def progress_of(doing: str) -> Iterator[Display]:
+    """Show the progress of one step; leaves no line when it ends."""
     display = Display(quiet=False)
     display.begin(doing)
     try:
-        yield lambda share: display.observe(Working(share))
+        yield display
     finally:
         display.drop()
 
 
 def standing(event: Progress) -> str:
-    """Best loss, bound and gap, and how much was looked at; at first, why nothing is to be seen."""
+    """Best loss, bound, gap, nodes and boxes; before the first box, that code is being compiled."""
     if event.seconds > LONG_TO_START and not event.boxes and not event.checked:
         return (
             "getting ready; its code is compiled, which takes up to a minute: once, or in every run"

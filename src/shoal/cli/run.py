@@ -17,7 +17,7 @@ EXAMPLES = """
 Examples:
   shoal run patients.yaml
   shoal run patients.yaml --k 10 --suppression 2% --output strict.csv
-  shoal run patients.yaml --quiet --json result.json --report report.html
+  shoal run patients.yaml --quiet --json result.json --report report.render
   shoal run patients.yaml --proof proof.jsonl.gz
 
 \b
@@ -135,8 +135,8 @@ def run_definition(
     meets the demand, the result says so, and so does a report beside that of the last release.
     """
     from shoal.cli.interrupts import Interrupts
+    from shoal.cli.output import show_result
     from shoal.cli.progress import Display
-    from shoal.cli.summary import show
     from shoal.errors import Infeasible, Interrupted
     from shoal.events import Phase, Stopped
     from shoal.pipeline import run as run_pipeline
@@ -146,7 +146,7 @@ def run_definition(
 
         def observe(event: Event) -> None:
             if isinstance(event, Stopped):
-                interrupts.asked = False
+                interrupts.pending = False
             interrupts.check()
             if event == Phase("publish"):
                 interrupts.hold()
@@ -161,14 +161,14 @@ def run_definition(
             remove_leftovers(definition, proof)
             if isinstance(error, Infeasible) and error.result is not None:
                 write_failure(definition, error.result, json, quiet=quiet)
-            if interrupts.asked and not isinstance(error, Interrupted):
+            if interrupts.pending and not isinstance(error, Interrupted):
                 raise Interrupted(
                     "interrupted; nothing was released", code="interrupted"
                 ) from error
             raise
         write_records(definition, result, json, definition.report)
     if not quiet:
-        show(result, json=json, report=definition.report)
+        show_result(result, json=json, report=definition.report)
     if proof is not None:
         tell_of_proof(result, proof, quiet=quiet)
     return result
@@ -215,8 +215,8 @@ def write_records(
     definition: Definition, result: Result, json: str | None, report: Path | None
 ) -> None:
     """The result and the report, where they were asked for."""
-    from shoal.report.page import write_report
     from shoal.report.result import to_json, write_result
+    from shoal.report.run import write_report
 
     path = _json_path(json)
     if path is not None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.saving import save
+from shoal.cli.output import save
 from shoal.errors import UserError
 
 EXAMPLES = """

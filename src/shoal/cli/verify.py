@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +10,6 @@ import typer
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
-    from shoal.proof.check import Tell
     from shoal.proof.file import Checked
     from shoal.values import Verdict
     from shoal.verify.stated import Stated
@@ -67,6 +62,7 @@ def verify(
 
     With --proof also whether it is the best there is: the source is read and counted again.
     """
+    from shoal.cli.output import print_json
     from shoal.definition.read import read
     from shoal.verify.stated import read_stated
 
@@ -82,7 +78,7 @@ def verify(
     verdict = dataclasses.replace(verdicts[0], findings=findings)
     if as_json:
         fields = {"safe": verdict.safe, **dataclasses.asdict(verdict)}
-        typer.echo(json.dumps(fields, indent=2, ensure_ascii=False))
+        print_json(fields)
     else:
         _print_table(verdict, _answer(release, proof, safe=verdict.safe))
     if not verdict.safe:
@@ -98,13 +94,18 @@ def _check_proof(
     """Check a proof, whole or in a sample, with its progress on standard error."""
     import secrets
 
+    from shoal.cli.progress import progress_of
     from shoal.proof.check import Sample
     from shoal.proof.file import check_file
 
     drawn = secrets.randbits(32) if seed is None else seed
     chosen = None if sample is None else Sample(sample, drawn)
-    with _progress() as tell:
-        return check_file(definition, proof, sample=chosen, tell=tell)
+    with progress_of("Checking the proof") as display:
+
+        def report(done: int, boxes: int) -> None:
+            display.say(f"Checking the proof: {done:,} of {boxes:,} boxes")
+
+        return check_file(definition, proof, sample=chosen, tell=report)
 
 
 def _judge(
@@ -138,31 +139,6 @@ def _judge(
     )
 
 
-@contextmanager
-def _progress() -> Iterator[Tell]:
-    """Progress on standard error: a changing line in a terminal, now and then a line elsewhere."""
-    from rich.console import Console
-    from rich.text import Text
-
-    from shoal.cli.progress import PLAIN_EVERY
-
-    console = Console(stderr=True, highlight=False)
-    told = time.monotonic()
-    changing = console.status("Checking the proof") if console.is_terminal else nullcontext()
-    with changing as status:
-
-        def tell(done: int, boxes: int) -> None:
-            nonlocal told
-            line = Text(f"Checking the proof: {done:,} of {boxes:,} boxes")
-            if status is not None:
-                status.update(line)
-            elif time.monotonic() - told >= PLAIN_EVERY:
-                told = time.monotonic()
-                console.print(line)
-
-        yield tell
-
-
 def _answer(release: Path | None, proof: Path | None, *, safe: bool) -> str:
     """The answer in a line."""
     if proof is None:
@@ -175,20 +151,16 @@ def _answer(release: Path | None, proof: Path | None, *, safe: bool) -> str:
 
 
 def _print_table(verdict: Verdict, answer: str) -> None:
-    """The answer, then each finding; labels are printed as text, never as markup."""
+    """The answer, then each finding."""
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
+
+    from shoal.cli.output import table_of
 
     console = Console(highlight=False)
     style = "bold green" if verdict.safe else "bold red"
     console.print(Text(answer, style=style), soft_wrap=True)
     console.print()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("finding", no_wrap=True)
-    table.add_column("holds")
-    table.add_column("what was seen", overflow="fold")
-    for finding in verdict.findings:
-        holds = Text("yes", style="green") if finding.holds else Text("no", style="bold red")
-        table.add_row(Text(finding.name), holds, Text(finding.saw))
-    console.print(table)
+    yes, no = Text("yes", style="green"), Text("no", style="bold red")
+    rows = [(each.name, yes if each.holds else no, each.saw) for each in verdict.findings]
+    console.print(table_of(("finding", "holds", "what was seen"), rows))

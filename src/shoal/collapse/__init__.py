@@ -1,1 +1,7 @@
-"""From a source to the tuples that the search works on, however many there are."""
+"""From a source to the tuples that the search needs.
+
+- `read`: counts the distinct tuples; says how many fit into memory.
+- `large`: where there are more, finds from counts of few columns which low levels no solution can
+  use, so that the tuples are counted from higher levels.
+- `advice`: the error where even those are too many, with the levels to demand.
+"""

@@ -1,4 +1,4 @@
-"""A source with more tuples than may be read, asked a few columns at a time.
+"""A source with more tuples than may be read, counted a few columns at a time.
 
 Which level of an attribute can no solution use? Take the node where it has that level and every
 other attribute its highest. At any node with this level the classes are parts of the classes there,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 View: TypeAlias = tuple[int, Problem]
-"""A problem of some columns, and the level from which on it tells the first of them."""
+"""A problem on some columns, and the lowest level of the first one that it was counted at."""
 
 
 def look_at(definition: Definition, source: Source, most: int) -> Large:
@@ -102,7 +102,7 @@ class Large:
     most: int
 
     def bottom(self) -> Node:
-        """For each attribute the lowest level that a solution can use, as far as can be told."""
+        """For each attribute the lowest level that the counts do not rule out."""
         return tuple(self._lowest(j) for j in range(len(self.attributes)))
 
     def count(self, bottom: Node) -> pa.Table:
@@ -119,10 +119,10 @@ class Large:
         )
 
     def merged(self, levels: Node) -> dict[str, Generalization]:
-        """What joins the values that neither classes nor losses tell apart from these levels up.
+        """Join values that no class and no loss distinguishes from these levels up.
 
-        So every class and every loss of a node at or above the levels comes out the same. What also
-        tells persons apart is not joined.
+        Every class and every loss of a node at or above the levels stays the same. Columns that
+        identify persons are not joined.
         """
         loss, merged = self.loss, {}
         for attribute, records, level in zip(self.attributes, self.records_of, levels, strict=True):
@@ -137,7 +137,7 @@ class Large:
     def _lowest(self, j: int) -> int:
         """The first level at which no more records must go than may.
 
-        A view that begins above a level tells of it only when too many must go there.
+        A view that begins above a level rules it out only if too many records must go there.
         """
         attribute = self.attributes[j]
         level = attribute.lowest
@@ -148,13 +148,13 @@ class Large:
         return level
 
     def _views(self, j: int) -> Iterator[View]:
-        """The problem as an attribute and few others see it, each other at its highest level.
+        """The problem on the attribute and a few others, each other at its highest level.
 
-        The more columns the more is told: first all that still tell records apart there, with the
-        sensitive ones; then pairs, the attribute alone, and no sensitive ones, until so few tuples
-        are asked for that they may be read from the lowest level up.
+        More columns give better bounds. First all that still distinguish records there, with the
+        sensitive ones; then pairs, then the attribute alone, then without sensitive ones, until
+        the tuples are few enough to be read from the lowest level up.
         """
-        beside = [i for i, other in enumerate(self.attributes) if i != j and _tells(other)]
+        beside = [i for i, other in enumerate(self.attributes) if i != j and _distinguishes(other)]
         choices: list[list[tuple[int, ...]]] = [[(j,)]]
         if beside:
             choices = [[(j, *beside)], [(j, i) for i in beside], [(j,)]]
@@ -166,7 +166,7 @@ class Large:
                     return
 
     def _view(self, columns: Sequence[int], sensitive: Sequence[str]) -> View | None:
-        """The problem as some columns see it, from the first level of the first one at which that
+        """The problem on some columns, from the first level of the first one at which that
         may be read; None where there is no such level below its highest."""
         seen = [self.attributes[i] for i in columns]
         names = tuple(attribute.name for attribute in seen)
@@ -214,8 +214,8 @@ class Large:
         return self.definition.suppression_limit(int(self.records_of[0].sum()))
 
 
-def _tells(attribute: Attribute) -> bool:
-    """Whether an attribute tells records apart at its highest level."""
+def _distinguishes(attribute: Attribute) -> bool:
+    """Whether an attribute still distinguishes records at its highest level."""
     return len(np.unique(attribute.groups[attribute.limit])) > 1
 
 
@@ -227,6 +227,6 @@ def _joined(attribute: Attribute, level: int, costs: Sequence[Floats] = ()) -> G
     values = attribute.hierarchy.labels[0]
     if level == 0 or not values:
         return Generalization((), ())
-    told = np.column_stack([attribute.groups[level][:-1], *(cost[:-1] for cost in costs)])
-    _, first, group = np.unique(told, axis=0, return_index=True, return_inverse=True)
+    keys = np.column_stack([attribute.groups[level][:-1], *(cost[:-1] for cost in costs)])
+    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     return Generalization(values, tuple(values[leaf] for leaf in first[group.ravel()]))

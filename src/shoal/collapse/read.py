@@ -24,7 +24,7 @@ BYTES_OF_A_TUPLE, BYTES_OF_A_CELL = 256, 32
 """About what a tuple takes: its counts and classes in each thread, and each of its cells."""
 
 FALLBACK = 2**32
-"""Bytes to reckon with where the system does not tell its memory."""
+"""Bytes of memory to assume where the system does not report it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Collapsed:
 def collapse(definition: Definition, source: Source) -> Collapsed:
     """Read the tuples of a source.
 
-    Where there are more than the budget, counts of few columns tell which levels no solution can
+    Where there are more than the budget, counts of few columns show which levels no solution can
     use, and tuples are counted from the levels above those. What is left out of the lattice is not
     safe, so the optimum is the same.
     """
@@ -65,15 +65,15 @@ def distinct_values(counted: pa.Table, names: Sequence[str]) -> dict[str, frozen
 
 
 def budget(definition: Definition) -> int:
-    """How many tuples may be read: those the definition allows, else what memory has room for.
+    """How many tuples may be read: those the definition allows, else what fits into memory.
 
     The engine may use half of the memory, or what the definition says; tuples may use as much.
     """
     if definition.engine.tuples is not None:
         return definition.engine.tuples
-    room = definition.engine.memory_limit or half_of_memory() or FALLBACK
+    memory = definition.engine.memory_limit or half_of_memory() or FALLBACK
     cells = len(definition.counted)
-    return max(room // (BYTES_OF_A_TUPLE + BYTES_OF_A_CELL * cells), 1)
+    return max(memory // (BYTES_OF_A_TUPLE + BYTES_OF_A_CELL * cells), 1)
 
 
 def _raised(large: Large) -> Collapsed:

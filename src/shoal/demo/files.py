@@ -16,7 +16,7 @@ DEFINITION = "patients.yaml"
 COUNTRY_HIERARCHY = "hierarchies/country.csv"
 RELEASE = "release.csv"
 RESULT = "result.json"
-REPORT = "report.html"
+REPORT = "report.render"
 
 _DEFINITION_TEXT = """\
 # What to release of the patient registry, and how safe it has to be.
@@ -49,7 +49,7 @@ attributes:
       tree:
 {tree}
 
-  # Sensitive: what nobody may learn of a person. In every crowd there are three diagnoses or more.
+  # Sensitive: what nobody may learn of a person. Every class has at least three diagnoses.
   diagnosis: {{role: sensitive, diversity: {{distinct: 3}}}}
 
   # What nobody needs is left out, the rest is released as it is.

@@ -1,4 +1,4 @@
-"""Strategies side by side: one table, and the loss over time, as text, JSON and HTML."""
+"""The report of a comparison: a table of strategies and the loss over time; text, JSON, HTML."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import json
 from html import escape
 from typing import TYPE_CHECKING
 
-from shoal.report.answers import Section
 from shoal.report.chart import Line, plain_chart, svg_chart
-from shoal.report.html import STYLE, sections
-from shoal.report.plain import plain
+from shoal.report.render import html_page, html_sections, plain_section
 from shoal.report.result import finite
+from shoal.report.sections import Section
 from shoal.report.write import write_whole
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def text(comparison: Comparison) -> str:
     return "\n".join(
         (
             f"{_title(comparison)}\n{_about(comparison)}\n",
-            *plain(table(comparison)),
+            *plain_section(table(comparison)),
             "\nLoss over time",
             *plain_chart(_lines(comparison)),
             "",
@@ -57,18 +56,13 @@ def document(comparison: Comparison) -> str:
 
 
 def page(comparison: Comparison) -> str:
-    """One HTML page without anything from outside."""
-    name = escape(_title(comparison))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{name}</title>"
-        f"<style>body{{margin:2rem auto;padding:0 1.5rem;max-width:60rem}}{STYLE}"
-        ".shoal{max-width:60rem}.shoal td,.shoal th{white-space:nowrap}</style></head>"
-        f'<body><div class="shoal"><h1>{name}</h1><p>{escape(_about(comparison))}</p>'
-        f"{sections([table(comparison)])}<h2>Loss over time</h2>"
-        f"{svg_chart(_lines(comparison))}</div></body></html>\n"
+    """One HTML page that needs no other file."""
+    body = (
+        f"<p>{escape(_about(comparison))}</p>{html_sections([table(comparison)])}"
+        f"<h2>Loss over time</h2>{svg_chart(_lines(comparison))}"
     )
+    style = ".shoal{max-width:60rem}.shoal td,.shoal th{white-space:nowrap}"
+    return html_page(_title(comparison), body, width=60, style=style)
 
 
 def _title(comparison: Comparison) -> str:

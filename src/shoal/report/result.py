@@ -1,18 +1,237 @@
-"""The result as JSON: the contract that scripts rely on."""
+"""The result of a run: put together from what was found, and written as JSON for scripts."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import math
+import platform
+import time
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from shoal.definition.write import to_mapping
+from shoal.events import Progress, Proved
+from shoal.privacy.base import accepts, reaches
 from shoal.report.write import write_whole
+from shoal.values import Best, Counts, Demand, Failure, Result, Sizes, Treatment
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from shoal.values import Result
+    from shoal.definition.model import Definition
+    from shoal.encode.table import Attribute, Table
+    from shoal.errors import Infeasible
+    from shoal.privacy.base import PrivacyModel
+    from shoal.values import Caution, Ints
+
+
+class Stopwatch:
+    """Seconds of each step of a run, in order, and of the whole."""
+
+    def __init__(self) -> None:
+        self._started = self._last = time.perf_counter()
+        self._laps: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        """The step `name` ends now."""
+        now = time.perf_counter()
+        self._laps[name] = round(now - self._last, 6)
+        self._last = now
+
+    def seconds(self) -> dict[str, float]:
+        """All steps so far, and the total."""
+        return {**self._laps, "total": round(self._last - self._started, 6)}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Run:
+    """What a run rests on, whether it ends with a release or without one.
+
+    `definition` is as it was given, `filled` has the proposed hierarchies; `last` is the last event
+    of the search, `sources` are the records of each source.
+    """
+
+    definition: Definition
+    filled: Definition
+    table: Table
+    models: Sequence[PrivacyModel]
+    lattice: int
+    limit: int
+    last: Progress
+    fingerprint: str | None
+    sources: Mapping[str, int]
+    watch: Stopwatch
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Release:
+    """What was released: the best node, what each attribute lost there, the released classes.
+
+    `weights` are the released records of each tuple.
+    """
+
+    best: Best
+    losses: Sequence[float]
+    classes: Counts
+    weights: Ints
+
+
+def build_result(
+    run: Run, released: Release, warnings: tuple[Caution, ...], *, verified: bool
+) -> Result:
+    """What a run did."""
+    best, quasi_identifiers = released.best, run.definition.quasi_identifiers
+    treated = treatments(run, released)
+    return _result(
+        run,
+        status="optimal" if isinstance(run.last, Proved) else "feasible",
+        loss=best.loss,
+        bound=run.last.bound,
+        gap=run.last.gap,
+        levels=dict(zip(quasi_identifiers, best.node, strict=True)),
+        suppressed=best.suppressed,
+        classes=best.classes,
+        smallest_class=best.smallest_class,
+        verified=verified,
+        privacy=demands_met(run.models, released.classes),
+        treatments=treated,
+        weighted_information_loss=sum(t.priority * t.information_loss for t in treated.values()),
+        class_sizes=class_sizes(released.classes.sizes),
+        smallest_class_persons=_fewest_persons(released.classes),
+        failure=None,
+        warnings=warnings,
+    )
+
+
+def build_failure(run: Run, failure: Infeasible, top: Counts) -> Result:
+    """What a run did that ended without a release; `top` are the most general classes."""
+    return _result(
+        run,
+        status="infeasible",
+        loss=math.inf,
+        bound=math.inf if isinstance(run.last, Proved) else run.last.bound,
+        gap=math.inf,
+        levels={},
+        suppressed=0,
+        classes=0,
+        smallest_class=0,
+        verified=False,
+        privacy=demands_met(run.models, top),
+        treatments={},
+        weighted_information_loss=math.inf,
+        class_sizes=(),
+        failure=Failure(failure.reasons, failure.remedies),
+    )
+
+
+def _result(run: Run, **outcome: Any) -> Result:
+    """The outcome with what it rests on."""
+    given = run.definition
+    proposed = [name for name in given.quasi_identifiers if not given.attributes[name].hierarchy]
+    written = to_mapping(run.filled)["attributes"]
+    return Result(
+        records=run.table.records + run.table.removed,
+        removed=run.table.removed,
+        sources=run.sources,
+        persons=None if run.table.persons is None else run.table.persons.number,
+        tuples=run.table.tuples,
+        lattice=run.lattice,
+        raised=_raised(run.table),
+        checked=run.last.checked,
+        boxes=run.last.boxes,
+        strategy=given.search.strategy,
+        seconds=run.watch.seconds(),
+        output=None,
+        input_sha256=run.fingerprint,
+        versions=versions(),
+        loss_model=given.loss.name,
+        suppression_limit=run.limit,
+        hierarchies={name: written[name]["hierarchy"] for name in proposed},
+        **outcome,
+    )
+
+
+def _fewest_persons(classes: Counts) -> int | None:
+    """The persons of the class with the fewest; None where records are counted."""
+    return int(classes.members[None].min()) if classes.members else None
+
+
+def _raised(table: Table) -> dict[str, int]:
+    """The attributes whose lowest levels no solution can use, with the lowest that was counted."""
+    return {
+        attribute.name: level
+        for attribute, level in zip(table.attributes, table.bottom, strict=True)
+        if level > attribute.lowest
+    }
+
+
+def class_sizes(sizes: Ints) -> tuple[Sizes, ...]:
+    """How many classes have how many records, each range twice as wide as the one before."""
+    ranges, least = [], int(sizes.min()) if len(sizes) else 0
+    while least and least <= int(sizes.max()):
+        inside = sizes[(sizes >= least) & (sizes < 2 * least)]
+        if len(inside):
+            ranges.append(Sizes(least, 2 * least - 1, len(inside), int(inside.sum())))
+        least *= 2
+    return tuple(ranges)
+
+
+def versions() -> dict[str, str]:
+    """What computed this: Shoal and what it rests on."""
+    names = ("shoal", "duckdb", "numpy", "pyarrow")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+
+
+def demands_met(models: Sequence[PrivacyModel], released: Counts) -> tuple[Demand, ...]:
+    """What each model demanded, and what the released classes reach."""
+    return tuple(
+        Demand(
+            model.name,
+            model.attribute,
+            model.demanded(),
+            reaches(model, released),
+            bool(accepts(model, released).all()),
+        )
+        for model in models
+    )
+
+
+def treatments(run: Run, released: Release) -> dict[str, Treatment]:
+    """What was done to each quasi-identifier."""
+    table = run.table
+    return {
+        attribute.name: Treatment(
+            level=level,
+            height=attribute.height,
+            loss=loss,
+            information_loss=_quantifier(attribute, level),
+            priority=attribute.priority,
+            example=_example(attribute, level, codes, released.weights),
+            proposed=run.definition.attributes[attribute.name].hierarchy is None,
+        )
+        for attribute, codes, level, loss in zip(
+            table.attributes, table.codes, released.best.node, released.losses, strict=True
+        )
+    }
+
+
+def _quantifier(attribute: Attribute, level: int) -> float:
+    """The information loss of a level: the one given, else its share of the height."""
+    if attribute.quantifiers is not None:
+        return attribute.quantifiers[level]
+    return level / max(attribute.height, 1)
+
+
+def _example(attribute: Attribute, level: int, codes: Ints, weights: Ints) -> str:
+    """The most frequent released label: one that only suppressed records have is never shown."""
+    if level == 0:
+        return "unchanged"
+    groups = np.bincount(attribute.groups[level][codes], weights=weights)
+    return attribute.labels(level)[int(groups.argmax())].as_py() or "missing"
 
 
 def to_dict(result: Result) -> dict[str, Any]:

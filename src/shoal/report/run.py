@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from shoal.definition.write import to_mapping
 from shoal.engines.base import without_password
-from shoal.report.answers import answers
-from shoal.report.document import background, title
-from shoal.report.html import STYLE, sections
-from shoal.report.plain import plain
+from shoal.report.render import html_page, html_sections, plain_section
 from shoal.report.result import to_dict
+from shoal.report.sections import answers, background, title
 from shoal.report.write import write_whole
 
 if TYPE_CHECKING:
@@ -29,28 +26,20 @@ def write_report(result: Result, definition: Definition, path: Path) -> None:
 
 
 def page(result: Result, definition: Definition) -> str:
-    """One HTML page without anything from outside: the answers, then what the run rests on."""
-    name = escape(title(result, definition))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{name}</title>"
-        f"<style>body{{margin:2rem auto;padding:0 1.5rem;max-width:56rem}}{STYLE}</style></head>"
-        f'<body><div class="shoal"><h1>{name}</h1>'
-        f"{sections(answers(result), verified=result.verified)}"
-        f"{sections(background(result, definition))}"
-        "</div></body></html>\n"
-    )
+    """One HTML page that needs no other file: the answers, then what the run rests on."""
+    shown = html_sections(answers(result), verified=result.verified)
+    shown += html_sections(background(result, definition))
+    return html_page(title(result, definition), shown)
 
 
 def document(result: Result, definition: Definition) -> str:
     """The same as JSON: the definition, without passwords, and the result."""
-    told = {
+    report = {
         "title": title(result, definition),
         "definition": _without_passwords(to_mapping(definition)),
         "result": to_dict(result),
     }
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
 
 
 def text(result: Result, definition: Definition) -> str:
@@ -58,7 +47,7 @@ def text(result: Result, definition: Definition) -> str:
     name = title(result, definition)
     lines = [name, "=" * len(name)]
     for section in (*answers(result), *background(result, definition)):
-        lines += ["", *plain(section)]
+        lines += ["", *plain_section(section)]
     return "\n".join(lines) + "\n"
 
 

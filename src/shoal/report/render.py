@@ -1,17 +1,19 @@
-"""A result as HTML that stands on its own: what notebooks show, and the heart of the report."""
+"""Sections as HTML and as plain text. The HTML needs no other file: it carries its own style."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from shoal.report.answers import answers
+from shoal.report.sections import answers
 
 if TYPE_CHECKING:
-    from shoal.report.answers import Section
+    from shoal.report.sections import Section
     from shoal.values import Result
 
+PLAIN_WIDTH = 88
 STYLE = """
 .shoal{font:15px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;color:#1b2a33;background:#fff;
 max-width:56rem;padding:.5rem 0}
@@ -37,13 +39,25 @@ border-bottom:1px solid #dfe6ea;overflow-wrap:anywhere;background:none;color:inh
 
 def result_html(result: Result) -> str:
     """Is it safe, what was lost, what was done to each attribute, where is the file."""
-    shown = sections(answers(result), verified=result.verified)
+    shown = html_sections(answers(result), verified=result.verified)
     return f'<style>{STYLE}</style><div class="shoal">{shown}</div>'
 
 
-def sections(told: Iterable[Section], *, verified: bool = True) -> str:
+def html_page(title: str, body: str, *, width: int = 56, style: str = "") -> str:
+    """A whole HTML page; the title is text, the body is HTML, the width is in rem."""
+    name = escape(title)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{name}</title>"
+        f"<style>body{{margin:2rem auto;padding:0 1.5rem;max-width:{width}rem}}{STYLE}{style}"
+        f'</style></head><body><div class="shoal"><h1>{name}</h1>{body}</div></body></html>\n'
+    )
+
+
+def html_sections(sections: Iterable[Section], *, verified: bool = True) -> str:
     """Sections as HTML; one without a title is the verdict."""
-    return "".join(_section(section, verified=verified) for section in told)
+    return "".join(_section(section, verified=verified) for section in sections)
 
 
 def _section(section: Section, *, verified: bool) -> str:
@@ -79,3 +93,28 @@ def _line(tag: str, cells: Iterable[str], numbers: Sequence[int]) -> str:
 
 def _bar(share: float) -> str:
     return f'<span class="bar"><span style="width:{share:.1%}"></span></span>'
+
+
+def plain_section(section: Section) -> Iterator[str]:
+    """The lines of a section."""
+    if section.title:
+        yield section.title
+        yield "-" * len(section.title)
+    for line in section.lines:
+        yield from textwrap.wrap(line, PLAIN_WIDTH)
+    if section.rows:
+        yield from _columns([section.heading, *section.rows], section.numbers)
+    if section.copy:
+        yield section.copy
+
+
+def _columns(rows: Sequence[tuple[str, ...]], numbers: Sequence[int]) -> Iterator[str]:
+    """Rows with their cells below each other."""
+    filled = [row for row in rows if row]
+    widths = [max(map(len, column)) for column in zip(*filled, strict=True)]
+    for row in filled:
+        cells = (
+            cell.rjust(width) if i in numbers else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()

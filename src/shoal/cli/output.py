@@ -1,0 +1,109 @@
+"""What commands print and save: tables, JSON, the summary of a run, small text files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from shoal.errors import BadOutput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from rich.table import Table
+    from rich.text import Text
+
+    from shoal.values import Result
+
+
+def check_free(path: Path, *, force: bool) -> None:
+    """Refuse to overwrite a file without --force."""
+    if path.exists() and not force:
+        raise BadOutput(
+            f"{path} exists already",
+            code="file-exists",
+            hint="give another name, or --force to overwrite it",
+        )
+
+
+def save(path: Path, text: str, *, force: bool) -> None:
+    """Write the text as UTF-8; an existing file is replaced only with --force."""
+    check_free(path, force=force)
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise BadOutput(
+            f"{path} cannot be written ({error.strerror})",
+            code="cannot-write",
+            hint="give a folder that exists and may be written to",
+        ) from None
+
+
+def print_json(value: Any) -> None:
+    """A plain value as JSON on standard output."""
+    import json
+
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def table_of(
+    heading: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Sequence[int] = ()
+) -> Table:
+    """A table without lines; `right` are the columns of numbers. Cells are text, never markup."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold", show_header=bool(heading))
+    for index, name in enumerate(heading):
+        number = index in right
+        table.add_column(
+            Text(name),
+            justify="right" if number else "left",
+            no_wrap=number,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return table
+
+
+def show_result(result: Result, *, json: str | None = None, report: Path | None = None) -> None:
+    """The summary of a run: is it safe, what was lost, what was done, where is the file."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from shoal.report.sentences import lost, safety, warnings, where
+
+    console = Console(highlight=False)
+    style = "bold green" if result.verified else "bold red"
+    whole_lines = not console.is_terminal
+    console.print()
+    console.print(Text(safety(result), style=style), soft_wrap=whole_lines)
+    for line in warnings(result):
+        console.print(Text(f"Warning: {line}", style="yellow"), soft_wrap=whole_lines)
+    for line in lost(result):
+        console.print(Text(line), soft_wrap=whole_lines)
+    console.print()
+    console.print(_treatments(result))
+    console.print()
+    console.print(Text.assemble("Release: ", (where(result), "bold")), soft_wrap=True)
+    if json is not None:
+        console.print(Text(f"Result:  {json}"), soft_wrap=True)
+    if report is not None:
+        console.print(Text(f"Report:  {report}"), soft_wrap=True)
+
+
+def _treatments(result: Result) -> Table:
+    """A row for each quasi-identifier."""
+    from rich.text import Text
+
+    rows = []
+    for name, treatment in result.treatments.items():
+        example = Text(treatment.example)
+        if treatment.proposed:
+            example.append(" (proposed hierarchy)", style="dim")
+        level = f"{treatment.level} of {treatment.height}"
+        rows.append((name, level, example, f"{treatment.loss:.1%}"))
+    return table_of(("attribute", "level", "values look like", "loss"), rows, right=(1, 3))
