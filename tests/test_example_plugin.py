@@ -188,7 +188,7 @@ def test_the_list_of_plug_ins_has_one_of_each_kind_and_who_brought_it() -> None:
 def test_the_result_and_the_report_name_the_plug_in(
     definition: dict[str, Any], tmp_path: Path
 ) -> None:
-    file, result, report = (tmp_path / name for name in ("d.json", "result.json", "report.render"))
+    file, result, report = (tmp_path / name for name in ("d.json", "result.json", "report.html"))
     file.write_text(json.dumps(definition), encoding="utf-8")
     done = CliRunner().invoke(
         app, ["run", str(file), "--quiet", "--json", str(result), "--report", str(report)]

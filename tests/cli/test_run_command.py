@@ -193,7 +193,7 @@ HARD = (
 
 def interrupt(folder: Path, *options: str, number: int) -> tuple[int, str]:
     """Run, and send the signal when the search has begun; exit code and what was said."""
-    for name in ("release.csv", "result.json", "report.render"):
+    for name in ("release.csv", "result.json", "report.html"):
         (folder / name).unlink(missing_ok=True)
     process = start(*HARD, *options, folder=folder)
     assert process.stderr is not None

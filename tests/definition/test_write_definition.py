@@ -86,7 +86,7 @@ definitions = joined(
     ),
     keys(
         output=file_names | file_names.map(lambda name: {"path": name, "delimiter": ";"}),
-        report=st.just("report.render"),
+        report=st.just("report.html"),
         suppression=st.floats(0, 1) | st.integers(0, 10**6),
         suppressed=st.sampled_from(["drop", "mark"]),
         person=st.just("its id") | st.just(["a name", "its id"]),

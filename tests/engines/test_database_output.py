@@ -324,7 +324,7 @@ def test_the_report_and_the_result_hold_no_password(url: str, tmp_path: Path) ->
     load(url, "people", PEOPLE)
     table = {"url": url, "table": "people"}
     made = definition(table, {"url": url, "table": "shown", "replace": True})
-    result = shoal.run({**made, "report": str(tmp_path / "report.render")})
+    result = shoal.run({**made, "report": str(tmp_path / "report.html")})
     from shoal.report.result import to_json
 
     assert PASSWORD not in json.dumps(to_json(result))

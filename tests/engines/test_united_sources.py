@@ -265,7 +265,7 @@ def test_a_csv_file_an_xml_file_and_a_table_of_postgres_are_united(
 
 
 def test_the_commands_know_several_sources(places: Path) -> None:
-    report, found = places / "report.render", places / "result.json"
+    report, found = places / "report.html", places / "result.json"
     given = ["--definition", str(places / "all.xml")]
     run = ["run", str(places / "all.xml"), "--json", str(found), "--report", str(report)]
     done = CliRunner().invoke(app, run)

@@ -12,7 +12,7 @@ from shoal.demo.files import write_demo
 
 def test_a_killed_run_leaves_the_old_output_or_the_new_one_whole(tmp_path: Path) -> None:
     write_demo(tmp_path, 30_000)
-    release, report = tmp_path / "release.csv", tmp_path / "report.render"
+    release, report = tmp_path / "release.csv", tmp_path / "report.html"
     command = ("run", "patients.yaml", "--k", "2", "--suppression", "10%")
     assert shoal(*command, folder=tmp_path).returncode == 0
     new = release.read_bytes()

@@ -102,13 +102,13 @@ def test_the_report_answers_in_order_and_then_says_what_it_rests_on(result: Resu
 def test_the_report_needs_nothing_from_outside_and_holds_no_date(
     result: Result, tmp_path: Path
 ) -> None:
-    path = tmp_path / "report.render"
+    path = tmp_path / "report.html"
     write_report(result, definition(), path)
     html = path.read_text(encoding="utf-8")
     assert parsed(html).addresses == []
     assert "http" not in html
     assert html == page(result, definition())
-    assert [each.name for each in tmp_path.iterdir()] == ["report.render"]
+    assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_proposed_hierarchies_are_shown_ready_to_copy(result: Result) -> None:

@@ -17,7 +17,7 @@ EXAMPLES = """
 Examples:
   shoal run patients.yaml
   shoal run patients.yaml --k 10 --suppression 2% --output strict.csv
-  shoal run patients.yaml --quiet --json result.json --report report.render
+  shoal run patients.yaml --quiet --json result.json --report report.html
   shoal run patients.yaml --proof proof.jsonl.gz
 
 \b

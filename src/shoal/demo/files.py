@@ -16,7 +16,7 @@ DEFINITION = "patients.yaml"
 COUNTRY_HIERARCHY = "hierarchies/country.csv"
 RELEASE = "release.csv"
 RESULT = "result.json"
-REPORT = "report.render"
+REPORT = "report.html"
 
 _DEFINITION_TEXT = """\
 # What to release of the patient registry, and how safe it has to be.

@@ -4,11 +4,11 @@ Read in this order:
 
 - `result`: puts the `Result` of a run together, and writes it as JSON.
 - `sentences`: a result in sentences, the same in the terminal, in notebooks and in reports.
-- `sections`: a result as titled sections: the answers, then what the run rests on.
+- `sections`: the answers of a result as titled sections.
 - `render`: sections as HTML and as plain text.
-- `run`: the report of a run as a file: HTML, text or JSON.
+- `run`: the report of a run as a file: the answers, then what the run rests on.
 - `comparison`, `chart`: the report of a comparison of strategies.
 - `write`: small text files, written whole or not at all.
 
-A new section of the report is one function in `sections`.
+A new section of the report is one function in `sections`, or in `run` if it needs the definition.
 """
