@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from shoal.cautions.look import look_at_table
+from shoal.cautions.examine import examine_table
 from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.frames.source import open_frame
@@ -75,7 +75,7 @@ def check(
         if not warnings:
             return found
         missing = _listed(missing_values)
-        told = look_at_table(source, quasi_identifiers, missing, found.records, person)
+        told = examine_table(source, quasi_identifiers, missing, found.records, person)
     return replace(found, warnings=told)
 
 

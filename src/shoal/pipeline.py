@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from shoal.cautions.look import look, refuse_if_strict
+from shoal.cautions.examine import examine_release, refuse_if_strict
 from shoal.collapse.read import collapse
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
@@ -137,7 +137,7 @@ def release(
 
     observe(Phase("warn"))
     node = last.best.node
-    cautions = look(prepared.definition, source, prepared.table, node)
+    cautions = examine_release(prepared.definition, source, prepared.table, node)
     refuse_if_strict(prepared.definition, cautions)
     watch.lap("warnings")
 

@@ -11,14 +11,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cautions import kept as kept_columns
-from shoal.cautions import look as looking
+from shoal.cautions import examine, kept
 from shoal.cli.app import app
+from shoal.engines.base import FileOptions
+from shoal.engines.duckdb.files import open_files
+from shoal.engines.duckdb.session import Session
 from shoal.engines.frames.source import open_frame
 from shoal.values import Result
 
@@ -94,10 +97,9 @@ def test_a_column_with_too_many_values_to_read_is_counted_by_the_engine(
 ) -> None:
     columns = people()
     columns["half"] = [str(number // 2) for number in range(400)]
-    del columns["note"]
+    del columns["note"], columns["w"]
     exact = released(columns)
-    monkeypatch.setattr(kept_columns, "MOST_VALUES", 10)
-    monkeypatch.setattr(looking, "MOST_VALUES", 10**6)
+    monkeypatch.setattr(kept, "MOST_VALUES", 10)
     assert released(columns).warnings == exact.warnings
 
 
@@ -105,14 +107,14 @@ def test_pairs_are_asked_one_by_one_where_there_are_too_many_combinations(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     exact = released(people())
-    monkeypatch.setattr(looking, "MOST_COMBINATIONS", 100)
+    monkeypatch.setattr(kept, "MOST_COMBINATIONS", 100)
     assert released(people()).warnings == exact.warnings
 
 
 def test_columns_that_are_too_many_are_not_passed_over_in_silence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(looking, "MOST_KEPT", 5)
+    monkeypatch.setattr(examine, "MOST_KEPT", 5)
     columns = {name: values for name, values in people().items() if name in ROLES}
     columns |= {f"c{number}": ["x", "y"] * 200 for number in range(8)}
     (warning,) = released(columns).warnings
@@ -131,7 +133,7 @@ def test_a_column_of_lists_is_released_and_said_not_to_be_looked_at() -> None:
 
 
 def test_fewer_columns_of_a_wide_table_are_looked_at() -> None:
-    assert [looking.how_many(range(n)) for n in (10, 300, 1000, 10**4, 10**6)] == [
+    assert [examine.how_many(range(n)) for n in (10, 300, 1000, 10**4, 10**6)] == [
         *(100, 100, 30, 3, 1)
     ]
 
@@ -298,7 +300,59 @@ def test_check_in_python_warns_too_and_names_persons_that_repeat() -> None:
 def test_at_least_so_many_records_stand_alone_as_the_distinct_values_say() -> None:
     values = [str(max(number, 30)) for number in range(100)]
     with closing(open_frame(pa.table({"v": values}))) as source:
-        exact = kept_columns.look_at(source, "v", (), 100)
-    assert exact is not None
-    assert (exact.distinct, exact.alone) == (70, 69)
-    assert max(0, 2 * exact.distinct - 100) <= exact.alone
+        examined = kept.examine_kept(source, "v", (), (), records=100)
+    assert examined is not None
+    exact, _ = examined
+    assert (exact.distinct, exact.unique) == (70, 69)
+    assert max(0, 2 * exact.distinct - 100) <= exact.unique
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What DuckDB is told from now on."""
+    found: list[str] = []
+    for method in (Session.table, Session.execute):
+
+        def spy(self: Session, statement: str, method: Any = method) -> Any:
+            found.append(statement)
+            return method(self, statement)
+
+        monkeypatch.setattr(Session, method.__name__, spy)
+    return found
+
+
+def test_a_csv_file_is_parsed_once_for_ten_kept_columns(
+    definition: Path, statements: list[str]
+) -> None:
+    with closing(open_files(FileOptions(str(definition.parent / "people.csv")))) as source:
+        expected = ["kept-unique", "kept-free-text"]
+        statements.clear()
+        found = examine.examine_table(source, ["age", "sex"], (), 400)
+    assert [each.code for each in found] == expected
+    assert sum("read_csv" in statement for statement in statements) == 1
+
+
+def test_a_csv_file_is_parsed_for_each_question_where_there_is_no_room_for_a_copy(
+    definition: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Session, statement: str) -> None:
+        raise duckdb.OutOfMemoryException("no room")
+
+    path = str(definition.parent / "people.csv")
+    exact = shoal.check(path, ["age", "sex"]).warnings
+    monkeypatch.setattr(Session, "execute", full)
+    assert shoal.check(path, ["age", "sex"]).warnings == exact != ()
+
+
+def test_a_kept_column_takes_two_questions_and_a_long_one_takes_one(
+    monkeypatch: pytest.MonkeyPatch, statements: list[str]
+) -> None:
+    before = len(statements)
+    gone = dict.fromkeys(("w", "noise", "key", "note"), "drop")
+    released(people(), attributes=gone)
+    without = len(statements) - before
+    released(people(), attributes={**gone, "w": "keep"})
+    assert len(statements) - before - 2 * without == 2
+    monkeypatch.setattr(kept, "MOST_VALUES", 10)
+    released(people(), attributes={**gone, "key": "keep"})
+    assert len(statements) - before - 3 * without == 3

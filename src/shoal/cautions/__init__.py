@@ -1,5 +1,12 @@
-"""What a release tells beyond its quasi-identifiers: warnings that demands do not cover.
+"""Warnings: what a release discloses beyond its quasi-identifiers, which no demand covers.
 
-Read `look.py` first, then `kept.py` (columns released as they stand), `telling.py` (how much one of
-them tells of a quasi-identifier) and `persons.py` (persons with several records).
+Read in this order:
+- `examine.py`: every warning of a run or of `shoal check`, column by column, and what `strict`
+  makes of them.
+- `kept.py`: one column that is released unchanged: how it is counted, with as few questions to the
+  engine as possible; nearly unique values and free text.
+- `disclosure.py`: whether a kept column discloses a generalized quasi-identifier. Only numbers.
+- `persons.py`: identifiers that repeat although the definition counts records.
+
+All numbers are counted in the source, where the data is, and no value is in a warning.
 """

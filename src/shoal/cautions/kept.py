@@ -1,22 +1,33 @@
-"""Columns that are released as they stand: nearly unique ones, and free text."""
+"""One column that is released unchanged: how often its values occur, and with which others."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.cautions.disclosure import Disclosed, disclosed
 from shoal.errors import BadData
 from shoal.values import Caution
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from shoal.encode.table import Attribute
     from shoal.engines.base import Source
 
 MOST_VALUES = 200_000
 """So many distinct values of a column are read; where there are more, they are counted only."""
+MOST_COMBINATIONS = 500_000
+"""Up to so many combinations of a column with all generalized quasi-identifiers are read,"""
+MOST_PAIRS = 2_000_000
+"""and with one of them so many."""
 NEARLY_UNIQUE = 0.2
-"""From this share of records on that have a value of their own, a column is nearly unique."""
+"""From this share of records on that have a unique value, a column is nearly unique."""
 FREE_TEXT_SHARE = 0.5
 """Free text is different in more than this share of the records,"""
 FREE_TEXT_WORDS, FREE_TEXT_LENGTH = 4, 20
@@ -24,39 +35,71 @@ FREE_TEXT_WORDS, FREE_TEXT_LENGTH = 4, 20
 
 
 @dataclass(frozen=True)
+class Hidden:
+    """A quasi-identifier that is released above level 0: the label of each of its values."""
+
+    name: str
+    values: pa.Array
+    labels: np.ndarray
+
+    @classmethod
+    def of(cls, attribute: Attribute, level: int) -> Hidden:
+        """The attribute at a level."""
+        leaves, labels = attribute.hierarchy.labels[0], attribute.hierarchy.groups[level]
+        return cls(attribute.name, pa.array(leaves, pa.string()), labels)
+
+
+@dataclass(frozen=True)
 class Kept:
     """A kept column as it was counted.
 
-    `distinct` are its values, `records` those that have one, `alone` at least so many whose value
-    nobody shares. `prose` says that the values look like sentences.
+    `distinct` is the number of its values, `records` of those that have one. At least `unique` of
+    them have a value that no other record has. `prose` says that the values look like sentences.
     """
 
     name: str
     distinct: int
     records: int
-    alone: int
+    unique: int
     prose: bool
 
 
-def look_at(source: Source, name: str, missing: Sequence[str], records: int) -> Kept | None:
-    """Count one column, and read its values only where they may be nearly unique.
+def examine_kept(
+    source: Source,
+    name: str,
+    hidden: Sequence[Hidden],
+    missing: Sequence[str],
+    *,
+    records: int,
+    tuples: float = inf,
+) -> tuple[Kept, list[Caution]] | None:
+    """A column and its warnings; None where the engine cannot compare its values, such as lists.
 
-    None where the engine cannot compare the values, such as lists.
-
-    With d different values in n records, s of which stand alone, all others have two records or
-    more, so n >= s + 2 * (d - s), and s >= 2 * d - n. That is taken where d is too many to read.
+    The first question is the number of its values. With more than MOST_VALUES it is the only one.
+    Otherwise the second question is how often each value occurs with the values of all hidden
+    columns, which answers everything; where that may be too much to read, there is one question
+    for each hidden column. `records` of the source have at most `tuples` different combinations of
+    quasi-identifiers.
     """
     distinct = distinct_values(source, name, missing)
     if distinct is None:
         return None
     if distinct > MOST_VALUES:
-        return Kept(name, distinct, records, max(0, 2 * distinct - records), False)
-    if distinct < NEARLY_UNIQUE * records:
-        return Kept(name, distinct, records, 0, False)
-    counted = source.count_by((name,), missing)
-    there = counted.filter(counted.column(0).is_valid())
-    values, counts = there.column(0).to_pylist(), there.column(1).to_pylist()
-    return Kept(name, len(values), sum(counts), counts.count(1), _is_prose(values))
+        # Each value that is not unique has two records at least: records >= unique + 2 * (distinct
+        # - unique), so unique >= 2 * distinct - records.
+        kept = Kept(name, distinct, records, max(0, 2 * distinct - records), False)
+        return kept, _cautions_of(kept)
+    joint = None
+    if distinct > 1 and _combinations(hidden, distinct, records, tuples) <= MOST_COMBINATIONS:
+        joint = _joint(source, name, hidden, missing)
+    kept = Kept(name, distinct, records, 0, False)
+    if distinct >= NEARLY_UNIQUE * records:
+        counted = source.count_by((name,), missing) if joint is None else _sums(joint, [name])
+        kept = _counted(name, counted)
+    found = _cautions_of(kept)
+    if kept.unique < kept.records:
+        found += _disclosing(source, kept, hidden, missing, joint)
+    return kept, found
 
 
 def distinct_values(source: Source, name: str, missing: Sequence[str]) -> int | None:
@@ -69,31 +112,31 @@ def distinct_values(source: Source, name: str, missing: Sequence[str]) -> int | 
         raise
 
 
-def cautions_of(kept: Kept) -> list[Caution]:
-    """What is to be said of a column by itself."""
-    share = kept.records and kept.distinct / kept.records
-    if kept.prose and share > FREE_TEXT_SHARE:
-        return [
-            Caution(
-                "kept-free-text",
-                kept.name,
-                f"{kept.name!r} holds free text, which may tell anything of a person: "
-                f"{kept.distinct:,} different texts in {kept.records:,} records; drop it",
-                kept.records,
-            )
-        ]
-    if kept.distinct > 1 and kept.alone >= NEARLY_UNIQUE * kept.records:
-        return [
-            Caution(
-                "kept-unique",
-                kept.name,
-                f"{kept.alone:,} of {kept.records:,} records have a value of {kept.name!r} that no "
-                "other record has; who knows it finds the record: drop it, or make it a "
-                "quasi-identifier",
-                kept.alone,
-            )
-        ]
-    return []
+def _combinations(hidden: Sequence[Hidden], distinct: int, records: int, tuples: float) -> float:
+    """At most so many combinations has a column with the hidden ones; missing is a value too."""
+    together = min(tuples, prod(len(each.values) + 1 for each in hidden))
+    return min(records, together * (distinct + 1))
+
+
+def _joint(
+    source: Source, name: str, hidden: Sequence[Hidden], missing: Sequence[str]
+) -> pa.Table | None:
+    """How often each value occurs with the values of all hidden columns; None without any."""
+    if not hidden:
+        return None
+    return source.count_by((*(each.name for each in hidden), name), missing)
+
+
+def _sums(joint: pa.Table, names: Sequence[str]) -> pa.Table:
+    """The records of each combination of fewer columns, as `count_by` would give them."""
+    return joint.group_by(list(names)).aggregate([(joint.column_names[-1], "sum")])
+
+
+def _counted(name: str, counted: pa.Table) -> Kept:
+    """A column whose values were read."""
+    present = counted.filter(counted.column(0).is_valid())
+    values, counts = present.column(0).to_pylist(), present.column(1).to_pylist()
+    return Kept(name, len(values), sum(counts), counts.count(1), _is_prose(values))
 
 
 def _is_prose(values: Sequence[str]) -> bool:
@@ -102,3 +145,83 @@ def _is_prose(values: Sequence[str]) -> bool:
         return False
     words = sum(len(value.split()) for value in values) / len(values)
     return words >= FREE_TEXT_WORDS and sum(map(len, values)) / len(values) >= FREE_TEXT_LENGTH
+
+
+def _cautions_of(kept: Kept) -> list[Caution]:
+    """The warning about the values of a column by themselves."""
+    share = kept.records and kept.distinct / kept.records
+    if kept.prose and share > FREE_TEXT_SHARE:
+        text = (
+            f"{kept.name!r} holds free text, which may tell anything of a person: "
+            f"{kept.distinct:,} different texts in {kept.records:,} records; drop it"
+        )
+        return [Caution("kept-free-text", kept.name, text, kept.records)]
+    if kept.distinct > 1 and kept.unique >= NEARLY_UNIQUE * kept.records:
+        text = (
+            f"{kept.unique:,} of {kept.records:,} records have a value of {kept.name!r} that no "
+            "other record has; who knows it finds the record: drop it, or make it a "
+            "quasi-identifier"
+        )
+        return [Caution("kept-unique", kept.name, text, kept.unique)]
+    return []
+
+
+def _disclosing(
+    source: Source,
+    kept: Kept,
+    hidden: Sequence[Hidden],
+    missing: Sequence[str],
+    joint: pa.Table | None,
+) -> Iterator[Caution]:
+    """The warning about quasi-identifiers that a column discloses."""
+    if kept.distinct <= 1:
+        return
+    found = {
+        each.name: seen
+        for each, pairs in _pairs(source, kept.name, hidden, missing, joint)
+        if (seen := _disclosed(each, pairs)) is not None
+    }
+    if not found:
+        return
+    parts = [f"{name!r} ({_numbers(seen)})" for name, seen in found.items()]
+    text = (
+        f"{kept.name!r} tells more than is released of {', '.join(parts)}: "
+        "drop it, or make it a quasi-identifier"
+    )
+    records = max(seen.records for seen in found.values())
+    yield Caution("kept-tells-more", kept.name, text, records)
+
+
+def _numbers(seen: Disclosed) -> str:
+    records = "1 record" if seen.records == 1 else f"{seen.records:,} records"
+    return f"{records}, the value itself of {seen.exactly:,}"
+
+
+def _pairs(
+    source: Source,
+    name: str,
+    hidden: Sequence[Hidden],
+    missing: Sequence[str],
+    joint: pa.Table | None,
+) -> Iterator[tuple[Hidden, pa.Table]]:
+    """For each quasi-identifier its pairs with the kept column, with their records.
+
+    A quasi-identifier with too many pairs is left out: the column cannot disclose much of it.
+    """
+    for each in hidden:
+        if joint is not None:
+            yield each, _sums(joint, [each.name, name])
+            continue
+        pairs = source.count_by((each.name, name), missing, at_most=MOST_PAIRS)
+        if pairs.num_rows <= MOST_PAIRS:
+            yield each, pairs
+
+
+def _disclosed(hidden: Hidden, pairs: pa.Table) -> Disclosed | None:
+    """What the pairs disclose; records without one of the two values disclose nothing."""
+    pairs = pairs.filter(pc.and_(pairs.column(0).is_valid(), pairs.column(1).is_valid()))
+    if not pairs.num_rows:
+        return None
+    values = np.asarray(pc.index_in(pairs.column(0), value_set=hidden.values), np.int64)
+    kept = np.asarray(pc.dictionary_encode(pairs.column(1)).combine_chunks().indices, np.int64)
+    return disclosed(hidden.labels[values], values, kept, np.asarray(pairs.column(2), np.int64))

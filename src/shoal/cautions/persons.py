@@ -13,7 +13,7 @@ from shoal.definition.likeness import alike
 from shoal.values import Caution
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from shoal.definition.model import Definition
     from shoal.encode.table import Table
@@ -25,21 +25,24 @@ MOST_VALUES = 1_000_000
 """So many values of an identifier are read, to see whether their records are of one person."""
 
 
-def repeated_identifiers(definition: Definition, source: Source, table: Table) -> Iterator[Caution]:
-    """A warning for the identifier that best tells persons, where persons have several records."""
-    found: dict[str, int] = {}
+def persons_of(source: Source, name: str, definition: Definition, table: Table) -> dict[str, int]:
+    """The identifier with its number of values, where persons have several records by it."""
     records = table.records + table.removed
-    for name in definition.names("identifier"):
-        number = distinct_values(source, name, definition.missing.values)
-        if number and repeats(number, records) and _of_persons(definition, source, table, name):
-            found[name] = number
+    number = distinct_values(source, name, definition.missing.values)
+    if number and repeats(number, records) and _of_persons(source, name, definition, table):
+        return {name: number}
+    return {}
+
+
+def repeated_identifiers(found: Mapping[str, int], records: int) -> Iterator[Caution]:
+    """A warning for the identifier of `persons_of` that best tells persons apart."""
     if found:
         best = min(found, key=lambda name: (not Sound(name).number_of_person, found[name]))
         yield repeated(best, found[best], records, f"`person: {best}`")
 
 
 def repeats(distinct: int, records: int) -> bool:
-    """Whether many values stand in several records."""
+    """Whether many values occur in several records."""
     return 1 < distinct <= int(REPEATED * records)
 
 
@@ -52,11 +55,11 @@ def repeated(name: str, persons: int, records: int, remedy: str) -> Caution:
     return Caution("repeated-identifier", name, text, records)
 
 
-def _of_persons(definition: Definition, source: Source, table: Table, name: str) -> bool:
+def _of_persons(source: Source, name: str, definition: Definition, table: Table) -> bool:
     """Whether records with the same value are of one person.
 
-    The name may say so. Else they must agree in at least half of the quasi-identifiers, which a
-    doctor's name or a common surname would not.
+    The name may say so. Otherwise they must agree in at least half of the quasi-identifiers, which
+    a doctor's name or a common surname would not. Nothing more is counted once that is decided.
     """
     if Sound(name).number_of_person:
         return True
@@ -65,11 +68,15 @@ def _of_persons(definition: Definition, source: Source, table: Table, name: str)
     if counted.num_rows > MOST_VALUES:
         return False
     sizes = np.asarray(counted.column(1)).tolist()
-    agree = 0
+    left = len(table.attributes)
+    needed = max(1, -(-left // 2))
     for attribute, shares in zip(table.attributes, table.records_of, strict=True):
         pairs = partial(_distinct, source, (name, attribute.name), missing)
-        agree += alike(sizes, shares[shares > 0].tolist(), pairs)
-    return agree > 0 and 2 * agree >= len(table.attributes)
+        needed -= alike(sizes, shares[shares > 0].tolist(), pairs)
+        left -= 1
+        if needed == 0 or needed > left:
+            break
+    return needed == 0
 
 
 def _distinct(source: Source, columns: tuple[str, ...], missing: tuple[str, ...], most: int) -> int:

@@ -130,7 +130,7 @@ def check(
     from contextlib import closing
     from dataclasses import replace
 
-    from shoal.cautions.look import look_at_table
+    from shoal.cautions.examine import examine_table
     from shoal.cli.progress import progress_of
     from shoal.engines.base import FileOptions, Resources
     from shoal.engines.duckdb.files import open_files
@@ -165,7 +165,7 @@ def check(
         )
         if warnings:
             names, records = found.quasi_identifiers, found.records
-            seen = look_at_table(source, names, missing_value or (), records, persons)
+            seen = examine_table(source, names, missing_value or (), records, persons)
             found = replace(found, warnings=seen)
     failures = [
         f"{each.attribute}: {failure}"

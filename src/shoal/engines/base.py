@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -327,6 +327,10 @@ class Source(ABC):
     @abstractmethod
     def distinct(self, question: Question) -> int:
         """The answer of `count_distinct`, for at least one column."""
+
+    def parsed_once(self, columns: Sequence[str]) -> AbstractContextManager[Source]:  # noqa: ARG002
+        """A source for many questions about these columns: itself, or a copy that is faster."""
+        return nullcontext(self)
 
     @abstractmethod
     def recoded(self, recoding: Recoding) -> AbstractContextManager[pa.RecordBatchReader]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +17,11 @@ from shoal.engines.base import Column, Question, Recoding, Source
 from shoal.engines.duckdb.counting import counting
 from shoal.engines.duckdb.recoding import recoded
 from shoal.engines.duckdb.session import Session, explained
-from shoal.errors import BadData
+from shoal.errors import BadData, UserError
 
 if TYPE_CHECKING:
     from shoal.engines.base import Resources
     from shoal.engines.duckdb.relation import Relation
-    from shoal.errors import UserError
 
 COLUMNS_AT_ONCE = 4096
 """Columns whose values are counted in one pass over the records."""
@@ -120,6 +121,41 @@ class TableSource(Source):
     def _asked(self, query: str) -> pa.Table:
         with self._explaining():
             return self._session.table(query)
+
+    @contextmanager
+    def parsed_once(self, columns: Sequence[str]) -> Iterator[TableSource]:
+        """A source of these columns for many questions in a row, which parses files only once.
+
+        They are copied to a temporary table, which DuckDB spills to disk like all its data. Parquet
+        files and frames need no copy. Without room for it, each question reads the files.
+        """
+        table = f"shoal_copy_{secrets.token_hex(4)}"
+        if not self._copy(table, columns):
+            yield self
+            return
+        try:
+            types = tuple(self._relation.types[self._relation.position(c)] for c in columns)
+            query = f"SELECT * FROM {table}"
+            relation = replace(self._relation, query=query, names=tuple(columns), types=types)
+            yield TableSource(self._session, relation, self._files, self._diagnose)
+        finally:
+            self._session.execute(f"DROP TABLE {table}")
+
+    def _copy(self, table: str, columns: Sequence[str]) -> bool:
+        """Whether the columns are in a temporary table now."""
+        if all(path.suffix == ".parquet" for path in self._files):
+            return False
+        positions = map(self._relation.position, columns)
+        selected = ", ".join(f"c{position} AS c{i}" for i, position in enumerate(positions))
+        query = f"SELECT {selected} FROM ({self._relation.query}) AS source"
+        try:
+            with self._explaining():
+                self._session.execute(f"CREATE TEMP TABLE {table} AS {query}")
+        except UserError as error:
+            if error.code not in ("out-of-memory", "disk-full"):
+                raise
+            return False
+        return True
 
     @contextmanager
     def recoding_query(

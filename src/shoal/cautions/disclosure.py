@@ -1,10 +1,10 @@
-"""How much a column that is kept tells of a quasi-identifier that is generalized.
+"""How much a kept column discloses of a generalized quasi-identifier.
 
 Take two records with the same released label. How often do they have the same value of the
-quasi-identifier? And how often, when they also have the same value of the kept column? If the kept
-column has nothing to do with the quasi-identifier, both are equally often, however rare its values
-are: the number of agreeing pairs among n records is n * (n - 1) / 2 times a chance that does not
-depend on n. So a column of noise does not look as if it told anything.
+quasi-identifier? And how often if they also have the same value of the kept column? If the kept
+column is independent of the quasi-identifier, both frequencies are equal, however rare its values
+are: the number of agreeing pairs among n records is n * (n - 1) / 2 times a probability that does
+not depend on n. So random values do not look like a disclosure.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
     from shoal.values import Bools, Ints
 
 NARROWED = 1.75
-"""Records of a label are told more finely when agreement is so many times as frequent,"""
-TOLD = 0.5
-"""or when so much of the way from chance to certainty is gone."""
-FINER_SHARE = 0.5
-"""A column tells more when that is so for this share of the records that can be compared,"""
+"""Records of a label are disclosed when agreement is so many times as frequent,"""
+CERTAINTY = 0.5
+"""or when it is so much of the way from chance to certainty."""
+DISCLOSED_SHARE = 0.5
+"""A column discloses when that is so for this share of the records that can be compared,"""
 DEVIATIONS = 5.0
 """and agreeing pairs are so many standard deviations more than by chance;"""
 EXACT_SHARE = 0.05
-"""or when at least this share of the records have a kept value that goes with one value only,"""
+"""or when at least this share of the records have a kept value that occurs with one value only,"""
 BY_CHANCE = 0.001
-"""which would happen by chance at most so often."""
+"""which would happen by chance at most with this probability."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """How many records a kept column tells more finely, and of how many of them the very value."""
+class Disclosed:
+    """Of how many records a kept column discloses more than the label, of how many the value."""
 
     records: int
     exactly: int
 
 
-def told(labels: Ints, values: Ints, kept: Ints, counts: Ints) -> Told | None:
-    """What the kept column tells, None where it is not more than chance.
+def disclosed(labels: Ints, values: Ints, kept: Ints, counts: Ints) -> Disclosed | None:
+    """What the kept column discloses, None where it is not more than chance.
 
     A row for each distinct pair of a value of the quasi-identifier and one of the kept column: the
-    number of the label, of the value, of the kept value, and how many records have them. Labels
-    that stand for one value have nothing to tell.
+    codes of the label, the value and the kept value, and how many records have them. Labels that
+    stand for one value hide nothing.
     """
     several = _several(labels, values)
     labels, values, kept, counts = (each[several] for each in (labels, values, kept, counts))
@@ -66,23 +66,24 @@ def told(labels: Ints, values: Ints, kept: Ints, counts: Ints) -> Told | None:
     surplus = float((pairs * (agreement - expected))[comparable].sum())
     beyond = surplus >= DEVIATIONS * max(float((pairs * expected).sum()), 1.0) ** 0.5
     exactly, records = int(sizes[exact].sum()), int(sizes[finer].sum())
-    if beyond and records >= FINER_SHARE * sizes[comparable].sum():
-        return Told(records, exactly)
-    return Told(exactly, exactly) if exactly >= EXACT_SHARE * counts.sum() else None
+    if beyond and records >= DISCLOSED_SHARE * sizes[comparable].sum():
+        return Disclosed(records, exactly)
+    return Disclosed(exactly, exactly) if exactly >= EXACT_SHARE * counts.sum() else None
 
 
 def _finer(agreement: np.ndarray, expected: np.ndarray) -> Bools:
     """Where agreement is much more frequent than expected."""
     narrowed = agreement >= NARROWED * expected
-    told: Bools = narrowed | (agreement - expected >= TOLD * (1 - expected))
-    return told
+    finer: Bools = narrowed | (agreement - expected >= CERTAINTY * (1 - expected))
+    return finer
 
 
 def _several(labels: Ints, values: Ints) -> Bools:
     """The rows whose label stands for more than one value of the data."""
-    pairs = np.unique(np.stack([labels, values]), axis=1)
-    found, number = np.unique(pairs[0], return_counts=True)
-    return np.isin(labels, found[number > 1])
+    width = int(values.max(initial=0)) + 1
+    number = np.bincount(np.unique(labels * width + values) // width)
+    several: Bools = number[labels] > 1
+    return several
 
 
 def _agreement(group_of: Ints, part_of: Ints, counts: Ints) -> np.ndarray:

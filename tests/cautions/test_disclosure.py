@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.cautions.telling import Told, told
+from shoal.cautions.disclosure import Disclosed, disclosed
 
 Kept = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
 
-def seen(labels: Sequence[int], values: Sequence[int], kept: Sequence[object]) -> Told | None:
+def seen(labels: Sequence[int], values: Sequence[int], kept: Sequence[object]) -> Disclosed | None:
     """What records tell: their label, their value and their kept value."""
     code = {value: number for number, value in enumerate(dict.fromkeys(kept))}
     rows = Counter(zip(labels, values, (code[each] for each in kept), strict=True))
     columns = np.array([(*row, count) for row, count in rows.items()], np.int64).T
-    return told(*columns)
+    return disclosed(*columns)
 
 
-def ages(records: int, seed: int, kept: Kept, width: int = 20) -> Told | None:
+def ages(records: int, seed: int, kept: Kept, width: int = 20) -> Disclosed | None:
     """Ages of 18 to 89 that are released in intervals, beside a kept column."""
     draw = np.random.default_rng(seed)
     age = draw.integers(18, 90, records)
@@ -71,7 +71,7 @@ def test_a_column_that_has_nothing_to_do_with_it_is_not_seen(relation: str, reco
 
 
 def test_all_records_of_a_function_are_told_exactly() -> None:
-    assert ages(5000, 1, lambda age, _: age * 1.5) == Told(5000, 5000)
+    assert ages(5000, 1, lambda age, _: age * 1.5) == Disclosed(5000, 5000)
 
 
 def test_a_column_that_tells_a_noticeable_part_is_seen_with_its_records() -> None:
@@ -90,7 +90,7 @@ def test_a_town_tells_more_of_a_postcode_than_its_first_digits() -> None:
 def test_a_title_tells_a_sex_that_is_suppressed() -> None:
     draw = np.random.default_rng(3)
     sex = draw.integers(0, 2, 300)
-    assert seen([0] * 300, sex.tolist(), (sex + 5).tolist()) == Told(300, 300)
+    assert seen([0] * 300, sex.tolist(), (sex + 5).tolist()) == Disclosed(300, 300)
 
 
 def test_labels_that_stand_for_one_value_have_nothing_to_tell() -> None:

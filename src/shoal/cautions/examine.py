@@ -1,0 +1,129 @@
+"""All warnings of a run or of a check, counted by the engine that has the data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from math import inf
+from typing import TYPE_CHECKING
+
+from shoal.cautions.kept import Hidden, examine_kept
+from shoal.cautions.persons import persons_of, repeated, repeated_identifiers, repeats
+from shoal.definition.column_words import Sound
+from shoal.errors import Refused, quoted
+from shoal.values import Caution
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+    from shoal.encode.table import Table
+    from shoal.engines.base import Source
+    from shoal.values import Node
+
+MOST_KEPT = 100
+"""So many kept columns are examined,"""
+MOST_CELLS = 30_000
+"""and in wide tables fewer: this divided by the number of columns, since each takes longer."""
+AT_ONCE = 10
+"""Columns that are read together, so that a file is parsed once for all of them."""
+
+
+def examine_release(
+    definition: Definition, source: Source, table: Table, node: Node
+) -> tuple[Caution, ...]:
+    """What the release at a node discloses beyond its labels, column by column.
+
+    Counted in the source: suppressed records are among the numbers.
+    """
+    kept, most = definition.names("keep", "sensitive"), how_many(definition.attributes)
+    missing, records = definition.missing.values, table.records + table.removed
+    tuples = inf if table.raised is not None else table.tuples + table.removed
+    hidden = [
+        Hidden.of(attribute, level)
+        for attribute, level in zip(table.attributes, node, strict=True)
+        if level > 0
+    ]
+    identifiers = () if definition.person else definition.names("identifier")
+    persons: dict[str, int] = {}
+    found: list[Caution] = []
+    examined = (*kept[:most], *identifiers)
+    for once, names in in_batches(source, definition.quasi_identifiers, examined):
+        for name in names:
+            if name in identifiers:
+                persons |= persons_of(once, name, definition, table)
+                continue
+            column = examine_kept(once, name, hidden, missing, records=records, tuples=tuples)
+            found += [not_comparable(name, records)] if column is None else column[1]
+    found += repeated_identifiers(persons, records)
+    return (*found, *not_examined(kept[most:]))
+
+
+def examine_table(
+    source: Source,
+    quasi_identifiers: Sequence[str],
+    missing: Sequence[str],
+    records: int,
+    person: Sequence[str] = (),
+) -> tuple[Caution, ...]:
+    """What the other columns of a table disclose as they are, without a definition.
+
+    An identifier of persons that repeats is named where no `person` is given.
+    """
+    columns = [column.name for column in source.columns()]
+    others = [name for name in columns if name not in (*quasi_identifiers, *person)]
+    most = how_many(columns)
+    found: list[Caution] = []
+    for once, names in in_batches(source, (), others[:most]):
+        for name in names:
+            column = examine_kept(once, name, (), missing, records=records)
+            if column is None:
+                found.append(not_comparable(name, records))
+                continue
+            kept, cautions = column
+            if Sound(name).number_of_person and not person and repeats(kept.distinct, records):
+                remedy = f"`--person {name}`, or leave it out"
+                found.append(repeated(name, kept.distinct, records, remedy))
+            found += cautions
+    return (*found, *not_examined(others[most:]))
+
+
+def in_batches(
+    source: Source, beside: Sequence[str], names: Sequence[str]
+) -> Iterator[tuple[Source, Sequence[str]]]:
+    """A few of the names at a time, with a source for questions about them and those beside."""
+    for first in range(0, len(names), AT_ONCE):
+        batch = names[first : first + AT_ONCE]
+        columns = tuple(dict.fromkeys((*beside, *batch)))
+        with source.parsed_once(columns) as once:
+            yield once, batch
+
+
+def refuse_if_strict(definition: Definition, cautions: Sequence[Caution]) -> None:
+    """A strict definition releases nothing that has a warning."""
+    if definition.strict and cautions:
+        lines = "".join(f"\n  {each.code}: {each.text}" for each in cautions)
+        number = "1 warning" if len(cautions) == 1 else f"{len(cautions)} warnings"
+        raise Refused(
+            f"the definition is strict, and nothing was released because of {number}{lines}",
+            code="strict",
+            hint="do what each says, or leave out `strict` to be warned only",
+        )
+
+
+def how_many(columns: Collection[object]) -> int:
+    """How many kept columns of a table with these columns are examined."""
+    return max(1, min(MOST_KEPT, MOST_CELLS // max(1, len(columns))))
+
+
+def not_examined(rest: Sequence[str]) -> Iterator[Caution]:
+    """A warning for columns that were too many to examine."""
+    if rest:
+        text = (
+            f"{len(rest):,} kept columns were not looked at, since there are so many: "
+            f"{quoted(rest, 5)}; keep fewer columns"
+        )
+        yield Caution("kept-unseen", None, text, 0)
+
+
+def not_comparable(name: str, records: int) -> Caution:
+    """A warning for a column of lists or the like, whose values were not counted."""
+    text = f"{name!r} was not looked at, since its values cannot be compared as text; drop it"
+    return Caution("kept-unseen", name, text, records)
