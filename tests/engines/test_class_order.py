@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.engines.class_order import places
+from shoal.engines.class_order import class_ranks
 
 rows = st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=20)
 
@@ -17,8 +17,8 @@ def test_places_are_the_ranks_of_the_codes_with_all_missing_at_zero(
 ) -> None:
     ranks = sorted({(0, 0, 0), *codes})
     columns = [pa.array([row[j] for row in codes], pa.int32()) for j in range(3)]
-    assert places(columns, len(codes)).to_pylist() == [ranks.index(row) for row in codes]
+    assert class_ranks(columns, len(codes)).to_pylist() == [ranks.index(row) for row in codes]
 
 
 def test_classes_that_tell_nothing_all_stand_where_records_of_no_class_do() -> None:
-    assert places([], 2).to_pylist() == [0, 0]
+    assert class_ranks([], 2).to_pylist() == [0, 0]

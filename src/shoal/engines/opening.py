@@ -20,6 +20,7 @@ from shoal.engines.base import (
     SparkTarget,
     UnitedOptions,
 )
+from shoal.engines.failures import not_releasable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,8 +73,6 @@ def records_by_source(source: Source, records: int) -> dict[str, int]:
 
 def check_columns(source: Source, target: Target | None, released: Collection[str]) -> None:
     """Refuse, before the search, columns whose values could not be released as they are."""
-    from shoal.engines.duckdb.relation import not_releasable
-
     for column in source.columns():
         if column.fault and column.name in released:
             raise not_releasable(column.name, source.name, column.fault)

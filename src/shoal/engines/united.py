@@ -17,10 +17,9 @@ import pyarrow as pa
 
 from shoal.engines.base import Column, Question, Resources, Source
 from shoal.engines.duckdb.recoding import in_order
-from shoal.engines.duckdb.relation import check_names
 from shoal.engines.duckdb.session import Session, explained
+from shoal.engines.failures import check_names, check_same_columns, unknown_column
 from shoal.engines.machine import half_of_memory
-from shoal.errors import BadData, did_you_mean, quoted
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -48,7 +47,12 @@ def open_united(
             opened.callback(source.close)
             tables.append(Table.of(source, member))
         for table in tables[1:]:
-            _check_alike(tables[0], table)
+            check_same_columns(
+                (tables[0].name, tables[0].inside),
+                (table.name, table.inside),
+                "sources need the same columns: give some other names by `rename`, or leave"
+                " some out by naming the others as `columns`",
+            )
         opened.pop_all()
     return UnitedSource(tables, shared)
 
@@ -75,11 +79,7 @@ class Table:
         found = {column.name: column.is_text for column in source.columns()}
         for name in (*member.columns, *member.rename):
             if name not in found:
-                raise BadData(
-                    f"no column {name!r} in {source.name}{did_you_mean(name, found)}",
-                    code="unknown-column",
-                    hint=f"its columns are {quoted(found)}",
-                )
+                raise unknown_column(name, source.name, found)
         taken = member.columns or tuple(found)
         names = [member.rename.get(name, name) for name in taken]
         check_names(names, source.name)
@@ -95,11 +95,7 @@ class Table:
         """The source's names of columns; an error that lists the columns for one it has not."""
         for name in names:
             if name not in self.inside:
-                raise BadData(
-                    f"no column {name!r} in {self.name}{did_you_mean(name, self.inside)}",
-                    code="unknown-column",
-                    hint=f"its columns are {quoted(self.inside)}",
-                )
+                raise unknown_column(name, self.name, self.inside)
         return [self.inside[name] for name in names]
 
     def own_question(self, question: Question) -> Question:
@@ -126,20 +122,6 @@ class Table:
 
     def _own_keys(self, generalized: Mapping[str, Generalization]) -> dict[str, Generalization]:
         return dict(zip(self.own(list(generalized)), generalized.values(), strict=True))
-
-
-def _check_alike(first: Table, other: Table) -> None:
-    missing = [name for name in first.inside if name not in other.inside]
-    extra = [name for name in other.inside if name not in first.inside]
-    faults = [f"lacks {quoted(missing)}"] if missing else []
-    faults += [f"adds {quoted(extra)}"] if extra else []
-    if faults:
-        raise BadData(
-            f"{other.name} has other columns than {first.name}: it {' and '.join(faults)}",
-            code="different-columns",
-            hint="sources need the same columns: give some other names by `rename`, or leave"
-            " some out by naming the others as `columns`",
-        )
 
 
 class UnitedSource(Source):

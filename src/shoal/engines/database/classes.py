@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
 
-from shoal.engines.class_order import places
+from shoal.engines.class_order import class_ranks
 from shoal.engines.database.counting import values_of
 from shoal.engines.database.labels import Codes, Labels, Scratch
 from shoal.engines.database.writing import text_type
@@ -74,7 +74,7 @@ def classes_table(
     distinct = pa.table(codes).group_by(names).aggregate([])
     columns: list[sa.Column[Any]] = [sa.Column("place", sa.Integer, nullable=False)]
     arrays: dict[str, Any] = {
-        "place": places([distinct.column(name) for name in by_class], len(distinct))
+        "place": class_ranks([distinct.column(name) for name in by_class], len(distinct))
     }
     indexed = scratch.indexes
     for i, pack in enumerate(packing([each.codes for each in labels])):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import sqlalchemy as sa
 
-from shoal.engines.duckdb.relation import check_names
+from shoal.engines.failures import check_names
 
 if TYPE_CHECKING:
     from shoal.engines.database.session import Session

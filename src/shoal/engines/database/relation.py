@@ -24,7 +24,7 @@ from shoal.engines.database.texts import (
     value,
 )
 from shoal.engines.database.writing import text_type
-from shoal.errors import BadData, did_you_mean, quoted
+from shoal.engines.failures import unknown_column
 
 if TYPE_CHECKING:
     from shoal.engines.database.names import TableName
@@ -57,11 +57,7 @@ class Relation:
             if field.name == name:
                 return field
         names = [field.name for field in self.fields]
-        raise BadData(
-            f"no column {name!r} in {self.name}{did_you_mean(name, names)}",
-            code="unknown-column",
-            hint=f"its columns are {quoted(names)}",
-        )
+        raise unknown_column(name, self.name, names)
 
     def column(self, name: str) -> Expression:
         """A column in a statement, in its own type."""

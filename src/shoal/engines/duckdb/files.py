@@ -24,10 +24,11 @@ from shoal.engines.duckdb import json_shape
 from shoal.engines.duckdb.formulas import ESCAPE, unescaped
 from shoal.engines.duckdb.merging import merging
 from shoal.engines.duckdb.partitions import fixed_folder, parquet_below, partitions_of
-from shoal.engines.duckdb.relation import Relation, check_names
+from shoal.engines.duckdb.relation import Relation
 from shoal.engines.duckdb.session import Session, disk_full, explained, literal
 from shoal.engines.duckdb.source import TableSource
 from shoal.engines.duckdb.writing import PACKED
+from shoal.engines.failures import check_names, check_same_columns
 from shoal.engines.formats import csv_rows, parquet_shape
 from shoal.engines.formats.csv_dialect import Dialect, sniff
 from shoal.engines.formats.readers import format_by_ending, readable, spool
@@ -335,8 +336,11 @@ def _union(session: Session, name: str, parts: Sequence[Part], *, stored: bool) 
     """All parts as one relation, each with its columns in the order of the first."""
     names = parts[0].names
     for part in parts[1:]:
-        if set(part.names) != set(names):
-            raise _different(parts[0], part)
+        check_same_columns(
+            (str(parts[0].path), names),
+            (str(part.path), part.names),
+            "files of one source need the same columns, in any order; narrow the glob or mend it",
+        )
     kinds = [_kinds(session, part, names) for part in parts]
     merged = [merging(each, stored=stored) for each in zip(*kinds, strict=True)]
     queries = []
@@ -360,18 +364,6 @@ def _kinds(session: Session, part: Part, names: Sequence[str]) -> tuple[str, ...
     types = session.types(f"SELECT * FROM {part.reads}")
     found = dict(zip(part.names, types, strict=True))
     return tuple(found[name] for name in names)
-
-
-def _different(first: Part, other: Part) -> BadData:
-    missing = [name for name in first.names if name not in other.names]
-    extra = [name for name in other.names if name not in first.names]
-    faults = [f"lacks {quoted(missing)}"] if missing else []
-    faults += [f"adds {quoted(extra)}"] if extra else []
-    return BadData(
-        f"{other.path} has other columns than {first.path}: it {' and '.join(faults)}",
-        code="different-columns",
-        hint="files of one source need the same columns, in any order; narrow the glob or mend it",
-    )
 
 
 def _diagnosed(error: duckdb.Error, parts: Iterable[Part]) -> BadData | None:

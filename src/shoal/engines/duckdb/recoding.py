@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from shoal.engines.duckdb.session import CHANGED, Session, literal
+from shoal.engines.duckdb.session import Session, literal
+from shoal.engines.failures import CHANGED
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Recoding

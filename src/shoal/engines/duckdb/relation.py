@@ -8,7 +8,6 @@ and `a`, and any name works.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,31 +17,8 @@ import pyarrow as pa
 
 from shoal.engines.base import Column
 from shoal.engines.duckdb.session import literal
-from shoal.errors import BadData, did_you_mean, quoted
-
-
-def check_names(names: Sequence[str], source: str) -> None:
-    """Refuse a table without columns, with a column without a name, or with a name twice."""
-    if not names:
-        raise BadData(
-            f"{source} has no columns",
-            code="no-columns",
-            hint="see that it is the right file, and that its first row has the column names",
-        )
-    for number, name in enumerate(names, start=1):
-        if not name:
-            raise BadData(
-                f"column {number} of {source} has no name",
-                code="unnamed-column",
-                hint="name it in the first row, or say header: false if there is no such row",
-            )
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise BadData(
-                f"{source} has {count} columns named {name!r}",
-                code="repeated-column",
-                hint="give each column a name of its own",
-            )
+from shoal.engines.failures import not_releasable, unknown_column
+from shoal.errors import BadData
 
 
 @dataclass(frozen=True)
@@ -76,11 +52,7 @@ class Relation:
     def position(self, name: str) -> int:
         """Where a column stands; an error that lists the columns when there is none."""
         if name not in self._positions:
-            raise BadData(
-                f"no column {name!r} in {self.name}{did_you_mean(name, self.names)}",
-                code="unknown-column",
-                hint=f"its columns are {quoted(self.names)}",
-            )
+            raise unknown_column(name, self.name, self.names)
         return self._positions[name]
 
     @cached_property
@@ -130,15 +102,6 @@ class Relation:
 
 def _unless(condition: str, value: str) -> str:
     return value if condition == "false" else f"CASE WHEN {condition} THEN NULL ELSE {value} END"
-
-
-def not_releasable(name: str, source: str, fault: str) -> BadData:
-    """A column whose values cannot be read as they are."""
-    return BadData(
-        f"column {name!r} of {source} cannot be released: {fault}",
-        code="unsupported-type",
-        hint="drop the column, or make it text or another simple type first",
-    )
 
 
 def is_nested(kind: str) -> bool:

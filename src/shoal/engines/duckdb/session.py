@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import duckdb
 
 from shoal.engines.base import Resources
+from shoal.engines.failures import CHANGED, source_changed
 from shoal.engines.interruptible import attend
 from shoal.engines.leftovers import FOLDER, owned, sweep_folders, temporary_folder
 from shoal.engines.machine import half_of_memory
@@ -37,9 +38,6 @@ SLOW_WITH_MANY_COLUMNS = (
     "statistics_propagation",
 )
 """Optimizers that compare every column with every other; they change no answer."""
-
-CHANGED = "shoal: a value that was not counted"
-"""What a recoding query says through DuckDB's error() when it meets a value nobody counted."""
 
 INEXACT = "shoal: an integer that is no double"
 """What a query says when files with integers and files with doubles cannot be one column."""
@@ -220,11 +218,7 @@ def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:
     """What a failed query means for the user, without DuckDB's words: those may quote the data."""
     message = str(error)
     if CHANGED in message:
-        return BadData(
-            f"{name} has values now that it did not have when it was counted",
-            code="source-changed",
-            hint="the source changed while it was read; run again when nobody writes to it",
-        )
+        return source_changed(name)
     if INEXACT in message:
         return BadData(
             f"a column of {name} has doubles in one file and in another integers so long that"

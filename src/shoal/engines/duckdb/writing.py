@@ -14,6 +14,7 @@ import pyarrow as pa
 from shoal import plugins
 from shoal.engines.duckdb.formulas import ESCAPE, escaped
 from shoal.engines.duckdb.session import INFINITE, Session, identifier, literal
+from shoal.engines.failures import names_differing_in_case
 from shoal.engines.formats.writers import check_room, check_writer, fill, format_by_ending, writable
 from shoal.engines.limits import check_finite
 from shoal.errors import BadOutput, quoted
@@ -115,16 +116,14 @@ def _format_of(target: FileTarget, unpacked: Path) -> str:
 
 def check_names_for(kind: str, names: tuple[str, ...]) -> None:
     """Parquet written by DuckDB cannot tell apart names that differ in case alone."""
-    folded: dict[str, str] = {}
-    for name in names:
-        other = folded.setdefault(name.casefold(), name)
-        if kind == "parquet" and other != name:
-            raise BadOutput(
-                f"the columns {other!r} and {name!r} differ only in case, which Parquet files"
-                " written here cannot hold",
-                code="names-differ-in-case",
-                hint="write CSV or JSON, or rename or drop one of the columns",
-            )
+    alike = names_differing_in_case(names) if kind == "parquet" else None
+    if alike is not None:
+        raise BadOutput(
+            f"the columns {alike[0]!r} and {alike[1]!r} differ only in case, which Parquet files"
+            " written here cannot hold",
+            code="names-differ-in-case",
+            hint="write CSV or JSON, or rename or drop one of the columns",
+        )
 
 
 def write(session: Session, query: str, names: tuple[str, ...], path: Path, layout: Layout) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.engines.base import LONGEST_DECIMAL
-from shoal.engines.duckdb.relation import check_names
+from shoal.engines.failures import check_names
 from shoal.errors import BadData
 
 

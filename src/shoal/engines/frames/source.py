@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shoal.engines.base import GivenFrame, Resources, StagedFrame
-from shoal.engines.duckdb.relation import Relation, check_names
+from shoal.engines.duckdb.relation import Relation
 from shoal.engines.duckdb.session import Session
 from shoal.engines.duckdb.source import TableSource
+from shoal.engines.failures import check_names
 from shoal.engines.frames.arrow_types import carried, given_back
 from shoal.errors import BadData
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.engines.duckdb.session import CHANGED
+from shoal.engines.failures import CHANGED, source_changed
 from shoal.errors import BadData, BadOutput, UserError
 
 UNREADABLE = (
@@ -31,11 +31,7 @@ def explained(error: Exception, name: str, written: str = "") -> Exception:
         return error
     said = f"{type(error).__name__} {error}"
     if CHANGED in said:
-        return BadData(
-            f"{name} has values now that it did not have when it was counted",
-            code="source-changed",
-            hint="the source changed while it was read; run again when nobody writes to it",
-        )
+        return source_changed(name)
     if "No space left" in said:
         return BadOutput(
             f"a disk of Spark is full: {written or name}",

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StringType
 
-from shoal.engines.duckdb.session import CHANGED
+from shoal.engines.failures import CHANGED
 from shoal.engines.spark.values import keys_of, local_frame
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import IntegerType, StringType
 
-from shoal.engines.class_order import places
+from shoal.engines.class_order import class_ranks
 from shoal.engines.spark.labels import labelled, sent
 from shoal.engines.spark.values import is_text, keys_of, local_frame
 from shoal.errors import BadData
@@ -95,7 +95,7 @@ def _passing(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> D
     table, kinds = _classes(relation, recoding)
     keys = list(recoding.generalized)
     told = [_codes(table.column(keys.index(name))) for name in recoding.same_in_class()]
-    table = table.append_column("place", places(told, len(table)))
+    table = table.append_column("place", class_ranks(told, len(table)))
     classes = local_frame(frame.sparkSession, table, [*kinds, IntegerType()])
     match = F.lit(True)
     for j in range(len(kinds)):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812
 
 from shoal.engines.base import Column
-from shoal.engines.duckdb.relation import check_names
+from shoal.engines.failures import check_names, unknown_column
 from shoal.engines.spark import values
-from shoal.errors import BadData, did_you_mean, quoted
+from shoal.errors import BadData
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
@@ -42,11 +42,7 @@ class SparkRelation:
     def position(self, name: str) -> int:
         """Where a column stands; an error that lists the columns when there is none."""
         if name not in self.names:
-            raise BadData(
-                f"no column {name!r} in {self.name}{did_you_mean(name, self.names)}",
-                code="unknown-column",
-                hint=f"its columns are {quoted(self.names)}",
-            )
+            raise unknown_column(name, self.name, self.names)
         return self.names.index(name)
 
     def compared(self, name: str) -> DataType:

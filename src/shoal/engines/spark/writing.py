@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
 from shoal.engines.duckdb.session import Session
+from shoal.engines.failures import names_differing_in_case
 from shoal.engines.spark.values import local_frame
 from shoal.errors import BadOutput
 
@@ -130,13 +131,11 @@ def _is_case_sensitive(spark: SparkSession) -> bool:
 
 
 def _check_names(names: Sequence[str], *, is_case_sensitive: bool) -> None:
-    folded: dict[str, str] = {}
-    for name in names:
-        other = folded.setdefault(name.casefold(), name)
-        if other != name and not is_case_sensitive:
-            raise BadOutput(
-                f"the columns {other!r} and {name!r} differ only in case, which this Spark session"
-                " does not tell apart",
-                code="names-differ-in-case",
-                hint="set spark.sql.caseSensitive to true in the session, or rename or drop one",
-            )
+    alike = None if is_case_sensitive else names_differing_in_case(names)
+    if alike is not None:
+        raise BadOutput(
+            f"the columns {alike[0]!r} and {alike[1]!r} differ only in case, which this Spark"
+            " session does not tell apart",
+            code="names-differ-in-case",
+            hint="set spark.sql.caseSensitive to true in the session, or rename or drop one",
+        )

@@ -1,0 +1,91 @@
+"""What goes wrong alike in every engine: columns that do not fit, a source that changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from shoal.errors import BadData, did_you_mean, quoted
+
+CHANGED = "shoal: a value that was not counted"
+"""The message by which a query stops when it meets a value that has no label."""
+
+
+def source_changed(name: str) -> BadData:
+    """A source that has values now which nobody counted."""
+    return BadData(
+        f"{name} has values now that it did not have when it was counted",
+        code="source-changed",
+        hint="the source changed while it was read; run again when nobody writes to it",
+    )
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Refuse a table without columns, with a column without a name, or with a name twice."""
+    if not names:
+        raise BadData(
+            f"{source} has no columns",
+            code="no-columns",
+            hint="see that it is the right file, and that its first row has the column names",
+        )
+    for number, name in enumerate(names, start=1):
+        if not name:
+            raise BadData(
+                f"column {number} of {source} has no name",
+                code="unnamed-column",
+                hint="name it in the first row, or say header: false if there is no such row",
+            )
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise BadData(
+                f"{source} has {count} columns named {name!r}",
+                code="repeated-column",
+                hint="give each column a name of its own",
+            )
+
+
+def names_differing_in_case(names: Sequence[str]) -> tuple[str, str] | None:
+    """Two names that differ in case alone, for a place that does not tell them apart."""
+    folded: dict[str, str] = {}
+    for name in names:
+        other = folded.setdefault(name.casefold(), name)
+        if other != name:
+            return other, name
+    return None
+
+
+def unknown_column(name: str, source: str, known: Collection[str]) -> BadData:
+    """A column that a source does not have."""
+    return BadData(
+        f"no column {name!r} in {source}{did_you_mean(name, known)}",
+        code="unknown-column",
+        hint=f"its columns are {quoted(known)}",
+    )
+
+
+def check_same_columns(
+    first: tuple[str, Collection[str]], other: tuple[str, Collection[str]], hint: str
+) -> None:
+    """Refuse a part of a table that has other columns than the first part.
+
+    Each part is its name for messages and its columns.
+    """
+    lacks = [name for name in first[1] if name not in other[1]]
+    adds = [name for name in other[1] if name not in first[1]]
+    differences = [f"lacks {quoted(lacks)}"] if lacks else []
+    differences += [f"adds {quoted(adds)}"] if adds else []
+    if differences:
+        raise BadData(
+            f"{other[0]} has other columns than {first[0]}: it {' and '.join(differences)}",
+            code="different-columns",
+            hint=hint,
+        )
+
+
+def not_releasable(name: str, source: str, fault: str) -> BadData:
+    """A column whose values cannot be read as they are."""
+    return BadData(
+        f"column {name!r} of {source} cannot be released: {fault}",
+        code="unsupported-type",
+        hint="drop the column, or make it text or another simple type first",
+    )
