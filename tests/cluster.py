@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pytest
 
 from commands import TIME_LIMIT
+from servers import needs_server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -217,13 +218,7 @@ def local_session() -> Iterator[SparkSession]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need the cluster share one: where several processes run tests, one of them does.
-
-    Tests of every engine ask for it by the name of their parameter.
-    """
+    """Run all tests that need the cluster in one test process, so that they share one cluster."""
     for item in items:
-        asked = getattr(item, "fixturenames", ())
-        chosen = getattr(getattr(item, "callspec", None), "params", {}).values()
-        named = any(isinstance(each, str) and each == "spark" for each in chosen)
-        if named or any(name.startswith("spark_") for name in asked):
+        if needs_server(item, "spark"):
             item.add_marker(pytest.mark.xdist_group("spark"))

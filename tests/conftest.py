@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-pytest_plugins = ("cluster", "servers", "skips")
+pytest_plugins = ("servers", "cluster", "skips")
 
 settings.register_profile("untimed", settings.default, deadline=None)
 settings.load_profile("untimed")

@@ -28,6 +28,23 @@ PASSWORD = "correct-horse-battery"
 """The password of the servers: no message, result or report may have it."""
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests that need a server as slow: it takes seconds to start one."""
+    for item in items:
+        if any(needs_server(item, name) for name in ("mariadb", "postgres", "spark")):
+            item.add_marker(pytest.mark.slow)
+
+
+def needs_server(item: pytest.Item, name: str) -> bool:
+    """Whether a test needs a server: by a fixture, or by a parameter that chooses the engine."""
+    fixtures = getattr(item, "fixturenames", ())
+    parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
+    chosen = {each for each in parameters if isinstance(each, str)}
+    by_fixture = any(each.startswith(f"{name}_") for each in fixtures)
+    return by_fixture or bool(chosen & {name, f"{name}_url"})
+
+
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """The URL of an empty PostgreSQL database."""

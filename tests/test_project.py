@@ -74,7 +74,7 @@ def test_the_licence_is_the_one_the_project_states() -> None:
     assert "Apache License\n" in (ROOT / "LICENSE").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("script", ["scripts/test", ".ci/run"])
+@pytest.mark.parametrize("script", ["scripts/check", "scripts/prove", "scripts/test", ".ci/run"])
 def test_scripts_can_be_run_and_parse(script: str) -> None:
     assert os.access(ROOT / script, os.X_OK)
     subprocess.run(["bash", "-n", ROOT / script], check=True)
