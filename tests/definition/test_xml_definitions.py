@@ -269,6 +269,60 @@ def test_mistakes_beyond_the_schema_name_keys_and_lines_as_in_yaml(tmp_path: Pat
     ]
 
 
+def test_mistakes_of_the_schema_and_beyond_it_come_at_once(tmp_path: Path) -> None:
+    text = """<definition>
+<parameters><k>1</k>
+<max_sup>1%</max_sup></parameters>
+<datasource path="x.csv"/>
+<attributes>
+<attribute name="zip" type="k-attribute" limit="9" priority="-1"/>
+<attribute name="ill" type="l-attribute"/>
+<attribute name="age" type="k-attribute" from="low"/>
+</attributes>
+<hierarchies>
+<hierarchy attribute="zip"><suppress/></hierarchy>
+</hierarchies>
+</definition>
+"""
+    found = mistakes(tmp_path, text)
+    assert [(mistake.key, mistake.line) for mistake in found] == [
+        ("k", 2),
+        ("parameters.max_sup", 3),
+        ("attributes.zip.priority", 6),
+        ("attributes.ill", 7),
+        ("attributes.age.from", 8),
+    ]
+
+
+def test_what_the_schema_refused_is_not_called_missing(tmp_path: Path) -> None:
+    text = """<definition>
+<parameters><k>four</k></parameters>
+<datasource pth="x.csv"/>
+<attributes>
+<attribute name="zip" type="k_attribute"/>
+<attribute name="ill" type="l-attribute"><diversity type="distict" l="3"/></attribute>
+</attributes>
+<hierarchies>
+<hierarchy attribute="zip"><level information_loss="0"/><mask character="5"/></hierarchy>
+</hierarchies>
+</definition>
+"""
+    assert [(mistake.key, mistake.line) for mistake in mistakes(tmp_path, text)] == [
+        ("parameters.k", 2),
+        ("datasource.pth", 3),
+        ("attributes.zip.type", 5),
+        ("attributes.ill.diversity.type", 6),
+        ("hierarchies.zip.mask.character", 9),
+    ]
+
+
+def test_a_missing_section_is_named_with_the_mistakes_of_the_others(tmp_path: Path) -> None:
+    text = f"<definition>\n<parameters><k>1</k></parameters>\n{SOURCE}</definition>"
+    keys = [mistake.key for mistake in mistakes(tmp_path, text)]
+    assert "k" in keys
+    assert len(keys) == 2
+
+
 def test_a_parameter_that_stands_twice_is_a_mistake(tmp_path: Path) -> None:
     said = refusal(tmp_path, xml("<k>4</k>\n<k>5</k>"))
     assert said == "k (line 3): stands twice; keep one of them"

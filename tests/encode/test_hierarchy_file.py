@@ -52,8 +52,19 @@ def test_a_row_of_several_lines_is_named_by_the_line_it_begins_at(file: Path) ->
 
 
 def test_a_value_that_stands_twice_is_refused_with_both_lines(file: Path) -> None:
-    error = refusal(file, b"a;*\nb;*\na;*\n")
+    error = refusal(file, b"a;x;*\nb;x;*\na;y;*\n")
+    assert error.code == "value-twice"
     assert "at age.csv line 1 and at age.csv line 3" in error.what
+
+
+def test_a_row_that_is_repeated_as_it_was_counts_once(file: Path) -> None:
+    file.write_bytes(b'a;x;*\nb;y;*\n"a";x;*\n\na;x;*\n')
+    hierarchy = read_hierarchy("age", file)
+    assert list(hierarchy.rows()) == [("a", "x", "*"), ("b", "y", "*")]
+
+
+def test_the_line_of_a_mistake_behind_a_repeated_row_is_right(file: Path) -> None:
+    assert "age.csv line 3 has 1 cells" in refusal(file, b"a;*\na;*\nb\n").what
 
 
 def test_rows_that_do_not_nest_are_refused_with_both_lines(file: Path) -> None:

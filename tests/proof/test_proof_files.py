@@ -74,6 +74,12 @@ def checked(folder: Path, mapping: dict[str, Any], name: str = "proof.jsonl") ->
             "loss": "weighted",
             "attributes": {"age": {**AGE, "information loss": [0, 0.1, 0.4, 0.5, 1]}},
         },
+        {
+            "loss": "weighted",
+            "attributes": {"zip": {**ZIP, "information loss": [0, 0.1, 0.4, 0.5, 1]}},
+        },
+        {"attributes": {"zip": {**ZIP, "from": 4}}},
+        {"attributes": {"zip": {**ZIP, "limit": 4}}},
         {"loss": "discernibility"},
         {"loss": "class-size"},
         {"attributes": {"age": {"role": "quasi-identifier"}, "zip": {"role": "quasi-identifier"}}},

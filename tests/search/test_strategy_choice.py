@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.cli.run import override
+from shoal.definition.override import override
 from shoal.definition.read import from_mapping
 from shoal.definition.write import to_mapping
 from shoal.errors import BadDefinition, Infeasible, Interrupted

@@ -35,8 +35,8 @@ def compare(
 ) -> None:
     """Search the data of a definition with several strategies; nothing is released."""
     from shoal.cli.progress import Display, standing
-    from shoal.cli.run import override
     from shoal.comparing import compare as compare_strategies
+    from shoal.definition.override import override
     from shoal.definition.overwriting import check_kept
     from shoal.definition.read import read
     from shoal.events import Phase

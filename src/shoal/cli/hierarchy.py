@@ -45,7 +45,7 @@ def show(definition: Definition, attribute: AttributeName) -> None:
 
     Example: shoal hierarchy show patients.yaml age
     """
-    hierarchy, proposed = _of_definition(definition, attribute)
+    hierarchy, proposed = _of_definition(definition, attribute, every_level=True)
     if proposed:
         typer.echo(f"The definition gives {attribute!r} no hierarchy; this one is proposed.")
     _print_levels(hierarchy)
@@ -134,8 +134,12 @@ def check(
     typer.echo(f"{file} is nested{covers}.")
 
 
-def _of_definition(path: Path, name: str) -> tuple[Hierarchy, bool]:
-    """The attribute's hierarchy for the data of the definition, and whether it is proposed."""
+def _of_definition(path: Path, name: str, *, every_level: bool = False) -> tuple[Hierarchy, bool]:
+    """The attribute's hierarchy for the data of the definition, and whether it is proposed.
+
+    With `every_level` it has the level `*` also where that says no more than the level below.
+    """
+    from shoal.definition.check_hierarchy import heights
     from shoal.definition.read import read
     from shoal.encode.builders import build
     from shoal.encode.propose import propose
@@ -146,8 +150,10 @@ def _of_definition(path: Path, name: str) -> tuple[Hierarchy, bool]:
         remedy = f"the attributes are {quoted(known)}{did_you_mean(name, known)}"
         raise BadDefinition(str(path), [Mistake("attributes", f"no attribute {name!r}", remedy)])
     counts = _counts(definition.source.options(), name, definition.missing.values)
-    spec = definition.attributes[name].hierarchy
-    return build(name, spec or propose(list(counts)), counts), spec is None
+    given = definition.attributes[name].hierarchy
+    spec = given or propose(list(counts))
+    levels = heights(spec) if every_level else None
+    return build(name, spec, counts, lowest=0 if levels is None else levels[1]), given is None
 
 
 def _of_data(data: str, column: str, missing: Sequence[str], chosen: dict[str, Any]) -> Hierarchy:

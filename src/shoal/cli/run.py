@@ -66,21 +66,19 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Find the least lossy safe transformation, write the release and verify it."""
+    from shoal.definition.override import override
     from shoal.definition.read import read
 
-    search = {"strategy": strategy, "time limit": time_limit}
-    spill = None if spill_folder is None else str(spill_folder)
-    engine = {"memory limit": memory_limit, "spill folder": spill}
-    overrides: dict[str, Any] = {
+    options: dict[str, Any] = {
         "output": None if output is None else {"path": str(output)},
         "k": k,
         "suppression": suppression,
-        "search": _given(search) or None,
-        "engine": _given(engine) or None,
-        "report": None if report is None else str(report),
+        "search": {"strategy": strategy, "time limit": time_limit},
+        "engine": {"memory limit": memory_limit, "spill folder": spill_folder},
+        "report": report,
     }
     run_definition(
-        override(read(definition), overrides, f"{definition} with the options of the command"),
+        override(read(definition), options, f"{definition} with the options of the command"),
         json=json,
         quiet=quiet or json == "-",
         keep_best=keep_best,
@@ -90,33 +88,6 @@ def run(
 
 
 run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
-
-
-def override(definition: Definition, values: dict[str, Any], file: str) -> Definition:
-    """The definition with keys of the command line in place of its own, checked again."""
-    from shoal.definition.read import from_mapping
-    from shoal.definition.write import to_mapping
-
-    given = _given(values)
-    if not given:
-        return definition
-    mapping = to_mapping(definition)
-    for key, value in given.items():
-        old = mapping.get(key)
-        joins = key in ("search", "engine")
-        mapping[key] = {**old, **value} if isinstance(old, dict) and joins else value
-    if "strategy" in given.get("search", {}):
-        mapping["search"] = without_own_keys(mapping["search"])
-    return from_mapping(mapping, file=file)
-
-
-def without_own_keys(search: dict[str, Any]) -> dict[str, Any]:
-    """How to search, without the keys that only the strategy before understood."""
-    return {key: search[key] for key in search if key not in ("backtrack", "parameters")}
-
-
-def _given(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}
 
 
 def run_definition(

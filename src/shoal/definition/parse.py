@@ -35,11 +35,15 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Parsed:
-    """Plain data, the line of every dotted key, and the mistakes seen on the way."""
+    """Plain data, the line of every dotted key, and the mistakes seen on the way.
+
+    `left_out` are keys whose values are not in the data because a mistake tells of them already.
+    """
 
     data: Any
     lines: Mapping[str, int] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
+    left_out: tuple[Place, ...] = ()
 
 
 def parse_json(text: str) -> Parsed:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pydantic import ValidationError
 
@@ -21,8 +21,13 @@ from shoal.errors import BadDefinition, Mistake
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pydantic_core import ErrorDetails
+
 LARGEST = 10_000_000
 """More bytes than any definition needs; a large hierarchy belongs in a file of its own."""
+
+Location: TypeAlias = tuple[str | int, ...]
+"""The keys from the top of a definition down to one of its values."""
 
 _EXAMPLE = "begin with `source:`, `k:` and `attributes:`, or let `shoal init DATA` write one"
 
@@ -112,33 +117,40 @@ def _definition(parsed: Parsed, file: str, folder: Path) -> Definition:
         what = "is empty" if data is None else f"holds {shown(data)}, not a mapping of keys"
         raise BadDefinition(file, [Mistake("file", what, _EXAMPLE)])
     mistakes = list(parsed.mistakes)
+    broken: list[Location] = list(parsed.left_out)
     try:
         definition = _validated(data, folder)
-        mistakes += check.mistakes(definition)
     except ValidationError as error:
-        mistakes += _model_mistakes(error) + _mistakes_of_the_rest(data, folder, error)
+        errors = error.errors(include_url=False)
+        mistakes += [explain(each) for each in errors if not _is_left_out(each, parsed.left_out)]
+        broken += map(place_of, errors)
+    if broken:
+        mistakes += _mistakes_of_the_rest(data, folder, broken)
+    else:
+        mistakes += check.mistakes(definition)
     if mistakes:
         raise BadDefinition(file, _with_lines(mistakes, parsed.lines))
     return definition
+
+
+def _is_left_out(error: ErrorDetails, left_out: Sequence[Location]) -> bool:
+    """Whether the error is about a key that is left out, or comes of its being left out."""
+    place = place_of(error)
+    return any(place == each[: len(place)] or each == place[: len(each)] for each in left_out)
 
 
 def _validated(data: Mapping[str, Any], folder: Path) -> Definition:
     return Definition.model_validate(data, context={"folder": folder}, by_alias=True, by_name=False)
 
 
-def _model_mistakes(error: ValidationError) -> list[Mistake]:
-    return [explain(details) for details in error.errors(include_url=False)]
-
-
 def _mistakes_of_the_rest(
-    data: Mapping[str, Any], folder: Path, error: ValidationError
+    data: Mapping[str, Any], folder: Path, broken: Sequence[Location]
 ) -> list[Mistake]:
     """The cross-field mistakes of what is sound.
 
     A key with a mistake of its own is left out, and where the part that holds it is not valid
     without it, that part. The two keys that must be there get a stand-in that no check objects to.
     """
-    broken = [place_of(details) for details in error.errors(include_url=False)]
     try:
         rest = _validated(_sound(data, broken, deep=True), folder)
     except ValidationError:
@@ -146,12 +158,10 @@ def _mistakes_of_the_rest(
     found = check.of_release(rest)
     for name, attribute in rest.attributes.items():
         found += check.of_attribute(name, attribute)
-    return found + check.of_roles(rest) if _roles_are_known(data, rest) else found
+    return found + check.of_roles(rest) if _roles_are_known(data, rest, broken) else found
 
 
-def _sound(
-    data: Mapping[str, Any], broken: Sequence[tuple[str | int, ...]], *, deep: bool
-) -> dict[str, Any]:
+def _sound(data: Mapping[str, Any], broken: Sequence[Location], *, deep: bool) -> dict[str, Any]:
     """The data without its broken places: single keys of its parts, or these parts as a whole."""
     known = set(Definition.model_fields)
     sound = {key: value for key, value in data.items() if key in known}
@@ -167,7 +177,7 @@ def _sound(
     return {"source": "-", "k": "2", **sound, "attributes": attributes}
 
 
-def _spares(place: tuple[str | int, ...], attributes: Mapping[Any, Any]) -> bool:
+def _spares(place: Location, attributes: Mapping[Any, Any]) -> bool:
     """Whether the attribute without this key raises no objection that it does not deserve.
 
     Without its broken demand or priority it would seem to have none, and hierarchical distance
@@ -191,10 +201,12 @@ def _leave_out(parts: dict[Any, Any], place: Sequence[str | int]) -> None:
         parts.pop(place[0], None)
 
 
-def _roles_are_known(data: Mapping[str, Any], rest: Definition) -> bool:
+def _roles_are_known(data: Mapping[str, Any], rest: Definition, broken: Sequence[Location]) -> bool:
     """Whether every attribute that was left out says a role that is none of a quasi-identifier."""
     given = data.get("attributes")
     if not isinstance(given, Mapping):
+        return False
+    if any(place[0] == "attributes" and place[1:2] and place[1] not in given for place in broken):
         return False
     left_out = [value for name, value in given.items() if name not in rest.attributes]
     said = [value.get("role") if isinstance(value, Mapping) else value for value in left_out]

@@ -79,6 +79,8 @@ _UNITS = {"ms": 0.001, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
 
 def _seconds(value: object) -> object:
     """`2s`, `60 s`, `5 min`, `1 h`; a bare number is seconds."""
+    if isinstance(value, float) and value >= 0:
+        return value
     text = _number_text(value)
     match = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(ms|s|sec|min|h)?", text)
     if match is None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import islice
 
 from lxml import etree
 
+from shoal.definition.parse import Place, Unreadable
 from shoal.definition.scalars import nearest, shown
 from shoal.errors import Mistake
 
@@ -14,6 +17,14 @@ MOST = 100
 """More mistakes than anybody mends at once; the rest is not listed."""
 ROUNDS = 20
 """How often a document is looked at again; a whole one of many megabytes takes a moment."""
+
+KEYS_OF_PARAMETERS: Mapping[str, str] = {
+    "max_supp": "suppression",
+    "null_handling": "missing",
+    "null_string": "missing",
+    "null_sensitive": "missing",
+}
+"""The elements of the section parameters that have another name than their key."""
 
 _XS = "{http://www.w3.org/2001/XMLSchema}"
 _EXPECTED = {
@@ -29,7 +40,71 @@ _TYPE_OF_ITEMS = {"counts": "count", "numbers": "xs:double"}
 _TYPES = re.compile(r"(?:atomic|list|union) type '([^']*)'\.$")
 
 
-def schema_mistakes(root: etree._Element, schema: etree._Element) -> list[Mistake]:
+@dataclass(frozen=True)
+class Checked:
+    """The part of a document that is valid, the mistakes of the rest, and the keys left out."""
+
+    root: etree._Element
+    mistakes: tuple[Mistake, ...] = ()
+    left_out: tuple[Place, ...] = ()
+
+
+def checked(root: etree._Element, schema: etree._Element) -> Checked:
+    """The document without what the schema objects to; Unreadable where nothing can be kept.
+
+    So the mistakes that only the model sees are told together with those of the schema. A section
+    that is missing stays missing.
+    """
+    mistakes = _schema_mistakes(root, schema)
+    if not mistakes:
+        return Checked(root)
+    left_out: list[Place] = []
+    for _ in range(ROUNDS):
+        validator = etree.XMLSchema(schema)
+        if validator.validate(root):
+            return Checked(root, tuple(mistakes), tuple(left_out))
+        wrong = [(_element(root, error), error) for error in validator.error_log]
+        inside = [(element, error) for element, error in wrong if element is not root]
+        if not inside:
+            missing = [("source",), ("attributes",)] if root.tag == "definition" else []
+            if not missing or any("Missing child" not in error.message for _, error in wrong):
+                break
+            return Checked(root, tuple(mistakes), (*left_out, *missing))
+        left_out += [_place(element, _attribute(error)) for element, error in inside]
+        for element, error in inside:
+            _remove(element, _attribute(error))
+    raise Unreadable(*mistakes)
+
+
+def _remove(element: etree._Element, attribute: str) -> None:
+    """Remove one attribute, or else the element."""
+    if attribute and attribute in element.attrib:
+        del element.attrib[attribute]
+    elif (parent := element.getparent()) is not None:
+        parent.remove(element)
+
+
+def _place(element: etree._Element, attribute: str) -> Place:
+    """The keys of a definition that an element or one of its attributes stands for."""
+    path = [element, *element.iterancestors()][::-1][1:]
+    tags = [str(each.tag) for each in path]
+    inside = (attribute.replace("_", " "),) if attribute else ()
+    match tags:
+        case ["parameters", tag, *_]:
+            return (KEYS_OF_PARAMETERS.get(tag, tag),)
+        case ["datasource", *_]:
+            return ("source",)
+        case ["attributes", _]:
+            return ("attributes", str(path[1].get("name")), *inside)
+        case ["attributes", _, tag, *_]:
+            return ("attributes", str(path[1].get("name")), tag)
+        case ["hierarchies", _, *deeper]:
+            key = "information loss" if deeper[:1] == ["level"] else "hierarchy"
+            return ("attributes", str(path[1].get("attribute")), key)
+    return tuple(tags[:1])
+
+
+def _schema_mistakes(root: etree._Element, schema: etree._Element) -> list[Mistake]:
     """All mistakes that the schema sees in a document, at most MOST, none twice.
 
     The validator looks no further in a part once an element stands where it may not. So such
@@ -62,13 +137,18 @@ def _mistake(
     kind = error.type_name.removeprefix("SCHEMAV_")
     if kind == "CVC_DATATYPE_VALID_1_2_2" or "Not all fields of key" in error.message:
         return None
-    named = re.match(r"Element '[^']*', attribute '([^']*)'", error.message)
-    attribute = named[1] if named else ""
+    attribute = _attribute(error)
     key = f"{_key(element)}.{attribute}" if attribute else _key(element)
     if "No match found for key-sequence" in error.message:
         key = "hierarchies"
     what, remedy = _words(kind, element, attribute, error.message, schema)
     return Mistake(key, what, remedy, error.line or element.sourceline)
+
+
+def _attribute(error: etree._LogEntry) -> str:
+    """The attribute that an error is about, empty where it is about the element."""
+    named = re.match(r"Element '[^']*', attribute '([^']*)'", error.message)
+    return named[1] if named else ""
 
 
 def _words(

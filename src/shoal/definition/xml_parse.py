@@ -16,7 +16,7 @@ from lxml import etree
 
 from shoal.definition.parse import DEEPEST, Unreadable
 from shoal.definition.scalars import shown
-from shoal.definition.xml_mistakes import schema_mistakes
+from shoal.definition.xml_mistakes import Checked, checked
 from shoal.errors import Mistake
 
 MOST_ELEMENTS = 50_000
@@ -33,8 +33,8 @@ _DOCTYPE = re.compile(_BEFORE_THE_ROOT + r"<!DOCTYPE", re.DOTALL | re.IGNORECASE
 _ENCODING = re.compile(r"\s*<\?xml\s[^>]*?\bencoding\s*=\s*[\"']([^\"'>]*)[\"']")
 
 
-def parse_elements(text: str) -> etree._Element:
-    """The root of a definition that is valid by the schema, or Unreadable with all its mistakes."""
+def parse_elements(text: str) -> Checked:
+    """What is valid by the schema, with the mistakes of the rest; Unreadable where nothing is."""
     _refuse_what_is_no_part_of_the_text(text)
     parser = etree.XMLParser(
         encoding="utf-8",
@@ -53,9 +53,7 @@ def parse_elements(text: str) -> etree._Element:
         what = str(error.msg or "it is broken").partition(", line ")[0]
         _refuse(f"cannot be read as XML, {_lowered(what)}", "mend that line", error.lineno)
     _refuse_what_no_definition_has(root)
-    if mistakes := schema_mistakes(root, schema_elements()):
-        raise Unreadable(*mistakes)
-    return root
+    return checked(root, schema_elements())
 
 
 def schema_text() -> str:

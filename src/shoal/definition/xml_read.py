@@ -30,8 +30,10 @@ MATCHES = {"true": "extended", "false": "basic"}
 def parse_xml(text: str) -> Parsed:
     """An XML definition as plain data in the keys of a definition."""
     reader = _Reader()
-    data = reader.definition(parse_elements(text))
-    return Parsed(data, reader.lines, tuple(reader.mistakes))
+    checked = parse_elements(text)
+    data = reader.definition(checked.root)
+    mistakes = (*checked.mistakes, *reader.mistakes)
+    return Parsed(data, reader.lines, mistakes, checked.left_out)
 
 
 class _Reader:
@@ -58,9 +60,8 @@ class _Reader:
                 case "attributes":
                     data |= self.attributes(section)
                 case "hierarchies":
-                    self.hierarchies(section, data["attributes"])
-        data["source"] = sources[0] if len(sources) == 1 else sources
-        return data
+                    self.hierarchies(section, data.get("attributes", {}))
+        return {**data, "source": sources[0] if len(sources) == 1 else sources} if sources else data
 
     def parameters(self, section: _Element) -> dict[str, Any]:
         """Everything but places and attributes."""

@@ -22,12 +22,14 @@ _NEEDS_QUOTES = re.compile(r'[;"\r\n]|^[\s#\ufeff]|\s$')
 
 
 def read_hierarchy(attribute: str, path: Path, delimiter: str = ";") -> Hierarchy:
-    """The hierarchy in a file; BadHierarchy names the line of the first mistake."""
-    lines: list[int] = []
-    rows: list[list[str]] = []
+    """The hierarchy in a file; BadHierarchy names the line of the first mistake.
+
+    A row that repeats an earlier one in all cells counts once.
+    """
+    line_of: dict[tuple[str, ...], int] = {}
     for line, row in _numbered_rows(attribute, path, delimiter):
-        lines.append(line)
-        rows.append(row)
+        line_of.setdefault(tuple(row), line)
+    rows, lines = list(line_of), list(line_of.values())
     if not rows:
         raise BadHierarchy(
             f"hierarchy of {attribute!r}: {path} has no rows",

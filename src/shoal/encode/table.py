@@ -13,6 +13,7 @@ import pyarrow as pa
 from shoal.encode.builders import build
 from shoal.encode.classes import merge_histogram, number_rows
 from shoal.encode.counted import column_of, natural, weights_of
+from shoal.encode.levels import levels_of
 from shoal.encode.persons import person_of_rows, persons_of
 from shoal.encode.propose import propose
 from shoal.errors import BadData
@@ -221,14 +222,14 @@ def _merged(
 def attribute_of(name: str, declared: AttributeDefinition, counts: Mapping[str, int]) -> Attribute:
     """The quasi-identifier whose values occur so often."""
     assert declared.hierarchy is not None  # fill_hierarchies was there before  # noqa: S101
-    hierarchy = build(name, declared.hierarchy, counts)
-    _check_levels(name, declared, hierarchy)
+    hierarchy = build(name, declared.hierarchy, counts, lowest=declared.lowest)
+    limit, losses = levels_of(name, declared, hierarchy)
     return Attribute(
         name,
         hierarchy,
-        hierarchy.height if declared.limit is None else declared.limit,
+        limit,
         1.0 if declared.priority is None else declared.priority,
-        declared.information_loss,
+        losses,
         groups_with_missing(hierarchy),
         declared.lowest,
     )
@@ -238,31 +239,6 @@ def code_of(attribute: Attribute, values: Sequence[str]) -> Ints:
     """The code of each of these values, and at last that of missing."""
     leaf_of = {leaf: i for i, leaf in enumerate(attribute.hierarchy.labels[0])}
     return np.array([*(leaf_of[value] for value in values), len(leaf_of)], dtype=np.int64)
-
-
-def _check_levels(name: str, declared: AttributeDefinition, hierarchy: Hierarchy) -> None:
-    """The levels and their losses fit the hierarchy that the data gave."""
-    limit, losses, height = declared.limit, declared.information_loss, hierarchy.height
-    if declared.lowest > height:
-        raise BadData(
-            f"attributes.{name}.from is {declared.lowest}, but the hierarchy ends at level "
-            f"{height}",
-            code="from-above-hierarchy",
-            hint=f"write a level from 0 to {height}, or leave it out",
-        )
-    if limit is not None and limit > height:
-        raise BadData(
-            f"attributes.{name}.limit is {limit}, but the hierarchy ends at level {height}",
-            code="limit-above-hierarchy",
-            hint=f"set the limit to {height} or less, or leave it out",
-        )
-    if losses is not None and len(losses) != height + 1:
-        raise BadData(
-            f"attributes.{name}.information loss has {len(losses)} numbers, but on this data the "
-            f"hierarchy has {height + 1} levels",
-            code="losses-of-levels",
-            hint="give one number for each level; `shoal hierarchy show` shows them",
-        )
 
 
 def groups_with_missing(hierarchy: Hierarchy) -> tuple[Ints, ...]:

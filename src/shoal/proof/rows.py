@@ -1,6 +1,6 @@
 """The source, counted once more for the checker, with none of the code that fed the search.
 
-Only the hierarchies come from the builders, since they are part of what a definition means.
+Only the hierarchies and their levels come from `encode`: they are what a definition means.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from shoal.encode.builders import build
+from shoal.encode.levels import levels_of
 from shoal.encode.propose import propose
 from shoal.errors import BadData
 from shoal.loss.base import Domain
@@ -148,7 +149,8 @@ def _values(texts: Texts) -> dict[str, int]:
 
 def _attribute(name: str, declared: Declared, texts: Texts, stay: Bools) -> Attribute:
     assert declared.hierarchy is not None  # proposed where there was none  # noqa: S101
-    hierarchy = build(name, declared.hierarchy, _values(texts))
+    hierarchy = build(name, declared.hierarchy, _values(texts), lowest=declared.lowest)
+    limit, losses = levels_of(name, declared, hierarchy)
     missing = len(hierarchy.labels[0])
     code: dict[str | None, int] = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
     codes = np.array([code.get(text, missing) for text in texts], dtype=np.int64)
@@ -156,14 +158,14 @@ def _attribute(name: str, declared: Declared, texts: Texts, stay: Bools) -> Attr
         Climb(
             name,
             hierarchy.height,
-            hierarchy.height if declared.limit is None else declared.limit,
+            limit,
             1.0 if declared.priority is None else declared.priority,
             declared.lowest,
         ),
         codes[stay],
         groups_of(hierarchy),
         tuple(hierarchy.leaves_under(level) for level in range(hierarchy.height + 1)),
-        declared.information_loss,
+        losses,
     )
 
 

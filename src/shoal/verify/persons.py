@@ -134,7 +134,7 @@ def _generalization(
         labels = labels_of(attribute.hierarchy, values)
     except BadHierarchy as error:
         raise Unjudged(error.what) from error
-    if level > labels.last:
+    if level > labels.height:
         raise Unjudged(f"{name!r} has no level {level}")
     missing = missing_label(labels, level)
     if level == 0 and missing is None:

@@ -19,13 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def build(attribute: str, spec: model.Hierarchy, counts: Mapping[str, int]) -> Hierarchy:
+def build(
+    attribute: str, spec: model.Hierarchy, counts: Mapping[str, int], *, lowest: int = 0
+) -> Hierarchy:
     """The hierarchy of an attribute whose values occur so often; missing values are not among them.
 
     Every value is a leaf, or BadHierarchy says which are not. Files and trees may have more leaves
     than the data. All other builders have exactly the values as leaves, in their natural order, so
-    that a hierarchy written to a file and read again costs the same. Unless the last level of a
-    builder has a single label, a level `*` is put on top of it.
+    that a hierarchy written to a file and read again costs the same.
+
+    The last level of a builder is `*`. It says no more than the level below where that has a single
+    label on this data, so there it is left out, unless `lowest`, the lowest level that may be used,
+    is that level.
     """
     if isinstance(spec, model.Csv):
         hierarchy = read_hierarchy(attribute, spec.path, spec.delimiter)
@@ -43,7 +48,8 @@ def build(attribute: str, spec: model.Hierarchy, counts: Mapping[str, int]) -> H
         return hierarchy
     if not counts:
         return Hierarchy.without_leaves(attribute, levels=_listed_levels(spec) + 1)
-    built = _topped(_rows(attribute, spec, counts))
+    listed = _rows(attribute, spec, counts)
+    built = _starred(listed) if lowest == len(listed[0]) else _topped(listed)
     hierarchy = Hierarchy.from_rows(
         attribute, built, lambda index: f"value {built[index][0]!r}", remedy=_nesting(spec)
     )
@@ -76,6 +82,10 @@ def _topped(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """With a level `*` on top, unless the last level is a single label already."""
     if len({row[-1] for row in rows}) == 1:
         return rows
+    return _starred(rows)
+
+
+def _starred(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [(*row, TOP) for row in rows]
 
 

@@ -35,7 +35,7 @@ class Labels(Protocol):
 
     @property
     def last(self) -> int:
-        """The last level; for a builder the values must be known."""
+        """The lowest level from which on no value differs more; a builder must know the values."""
 
     def generalized(self, level: int) -> Mapping[str, str]:
         """What values become at a level up to the last; one without a place is left out.
@@ -109,8 +109,8 @@ class Built(ABC):
 
 
 def missing_label(labels: Labels, level: int) -> str | None:
-    """What a missing value becomes: the single label of the last level, missing still elsewhere."""
-    if level != labels.last:
+    """What a missing value becomes: from the last level on its single label, else still missing."""
+    if level < labels.last:
         return None
     there = set(labels.generalized(level).values()) or {TOP}
     return there.pop() if len(there) == 1 else None
