@@ -22,7 +22,7 @@ from adapters import rows_of
 from shoal.engines import swap
 from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding, Resources
 from shoal.engines.duckdb.files import open_files
-from shoal.engines.duckdb.partitions import fixed_folder, partitions_of
+from shoal.engines.formats.parquet import fixed_folder, partitions_of
 from shoal.engines.frames.source import open_frame
 from shoal.engines.opening import recode_into
 from shoal.errors import BadData, BadDefinition, BadOutput

@@ -196,7 +196,7 @@ def test_the_command_makes_a_session_as_spark_defaults_say_and_is_quiet(
     assert process.returncode == 0, errors
     assert json.loads((tmp_path / "result.json").read_text())["verified"]
     assert records(tmp_path / "out" / "release.csv")
-    for noise in ("WARN", "warn", "Spark's default", "Exception", "log4j", "Traceback"):
+    for noise in ("WARN", "Warning", "warn(", "Spark's default", "Exception", "log4j", "Traceback"):
         assert noise not in output + errors
     assert leftovers(tmp_path) == leftovers(tmp_path / "out") == []
 

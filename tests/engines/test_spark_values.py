@@ -23,7 +23,7 @@ from shoal.engines.base import (
 from shoal.engines.frames.source import StagedTable
 from shoal.engines.opening import open_source, recode_into
 from shoal.engines.spark import open_frame
-from shoal.engines.spark.frame import StagedSparkFrame
+from shoal.engines.spark.source import StagedSparkFrame
 from shoal.errors import BadData
 
 UTC = datetime.UTC

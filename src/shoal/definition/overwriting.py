@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from shoal.definition.hierarchies import Csv
 from shoal.definition.outputs import OutputFile, OutputSpark, OutputTable
-from shoal.engines.same_file import is_read_by, is_same_file, resolved
-from shoal.engines.sqlite_file import file_of_url, files_beside
+from shoal.engines.same_file import file_of_url, files_beside, is_read_by, is_same_file, resolved
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:

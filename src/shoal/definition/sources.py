@@ -34,8 +34,7 @@ from shoal.engines.base import (
     UnitedOptions,
     without_password,
 )
-from shoal.engines.same_file import is_read_by, is_same_file, lies_in
-from shoal.engines.sqlite_file import file_of_url, files_beside
+from shoal.engines.same_file import file_of_url, files_beside, is_read_by, is_same_file, lies_in
 
 ReadFormat: TypeAlias = Annotated[str, installed("reader", "read")]
 

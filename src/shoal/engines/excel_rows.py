@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.engines.formats.readers import BATCH
+from shoal.engines.formats.registry import BATCH
 from shoal.errors import BadData, BadOutput, MissingExtra, did_you_mean, quoted
 
 MOST_ROWS = 1_048_576

@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from shoal.engines.base import Column, Question, Resources, Source
-from shoal.engines.duckdb.recoding import in_order
+from shoal.engines.duckdb.queries import in_order
 from shoal.engines.duckdb.session import Session, explained
 from shoal.engines.failures import check_names, check_same_columns, unknown_column
 from shoal.engines.machine import half_of_memory

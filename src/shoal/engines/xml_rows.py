@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 import pyarrow as pa
 
-from shoal.engines.formats.readers import BATCH
+from shoal.engines.formats.registry import BATCH
 from shoal.engines.xml_names import from_xml_name, to_xml_name
 from shoal.errors import BadData, BadOutput
 

@@ -12,8 +12,7 @@ from shoal.errors import BadOutput, UserError
 from shoal.testing.claims import claim
 
 if TYPE_CHECKING:
-    from shoal.engines.formats.readers import Reader
-    from shoal.engines.formats.writers import Writer
+    from shoal.engines.formats.registry import Reader, Writer
 
 Rows: TypeAlias = Sequence[Mapping[str, str | None]]
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from shoal.engines.base import without_password
-from shoal.engines.same_file import from_home, is_same_file
-from shoal.engines.sqlite_file import sqlite_file
+from shoal.engines.same_file import from_home, is_same_file, sqlite_file
 from shoal.errors import BadData, MissingExtra, did_you_mean, quoted
 
 if TYPE_CHECKING:

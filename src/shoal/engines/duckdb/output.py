@@ -1,4 +1,7 @@
-"""Releases written to files: of files and frames in one query, of other sources as a stream."""
+"""Releases written to files: of files and frames in one query, of other sources as a stream.
+
+And a warning for a CSV file with cells that a spreadsheet would run as formulas.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,20 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from shoal.engines.duckdb.recoding import in_order
+from shoal.engines.base import FileTarget
+from shoal.engines.duckdb.formulas import ESCAPE, is_formula
+from shoal.engines.duckdb.queries import in_order
 from shoal.engines.duckdb.relation import SPELLED
 from shoal.engines.duckdb.session import Session, explained
 from shoal.engines.duckdb.source import TableSource
 from shoal.engines.duckdb.staged import StagedPath, write_staged
+from shoal.engines.duckdb.writing import layout_of
+from shoal.values import Caution
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.engines.base import FileTarget, Recoding, Resources, Source
+    from shoal.engines.base import Recoding, Resources, Source, Target
 
 
 def stage_recoded(source: Source, recoding: Recoding, target: FileTarget) -> StagedPath | None:
@@ -55,3 +62,21 @@ def _selected(session: Session, columns: Sequence[str]) -> str:
         f"CAST({column} AS VARCHAR) AS {column}" if kind in SPELLED else column
         for column, kind in zip(columns, types, strict=True)
     )
+
+
+def formula_cautions(target: Target | None, written: Source) -> tuple[Caution, ...]:
+    """The columns of a CSV file that has formulas in it, with the number of records."""
+    if not isinstance(target, FileTarget) or not isinstance(written, TableSource):
+        return ()
+    if layout_of(target).kind != "csv" or target.formulas == ESCAPE:
+        return ()
+    found = written.count_where(is_formula)
+    return tuple(_caution(name, number) for name, number in found.items())
+
+
+def _caution(name: str, records: int) -> Caution:
+    text = (
+        f"{records:,} cells of {name!r} would be run as formulas by a spreadsheet; say"
+        " `formulas: escape` in the output to make them text"
+    )
+    return Caution("formula-cells", name, text, records)

@@ -14,8 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from shoal.engines.base import Column, Question, Recoding, Source
-from shoal.engines.duckdb.counting import counting
-from shoal.engines.duckdb.recoding import recoded
+from shoal.engines.duckdb.queries import counting, recoded
 from shoal.engines.duckdb.session import Session, explained
 from shoal.errors import BadData, UserError
 

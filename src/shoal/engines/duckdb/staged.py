@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from shoal.engines.base import FileOptions, FileTarget, Resources, Staged
 from shoal.engines.duckdb.files import open_files
-from shoal.engines.duckdb.partitions import write_folder
 from shoal.engines.duckdb.writing import check_names_for, layout_of, write
+from shoal.engines.formats.parquet import write_folder
 from shoal.engines.leftovers import HIDDEN, owned, sweep
 from shoal.engines.swap import check_replaceable, put_in_place, restore
 from shoal.errors import BadOutput

@@ -11,30 +11,22 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from shoal import plugins
 from shoal.engines.duckdb.formulas import ESCAPE, escaped
 from shoal.engines.duckdb.session import INFINITE, Session, identifier, literal
 from shoal.engines.failures import names_differing_in_case
-from shoal.engines.formats.writers import check_room, check_writer, fill, format_by_ending, writable
+from shoal.engines.formats.registry import (
+    ENDINGS,
+    PACKED,
+    WRITERS,
+    check_capacity,
+    check_writer,
+    fill,
+)
 from shoal.engines.limits import check_finite
 from shoal.errors import BadOutput, quoted
 
 if TYPE_CHECKING:
     from shoal.engines.base import FileTarget, Source
-
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".json": "json",
-    ".jsonl": "json lines",
-    ".ndjson": "json lines",
-}
-
-
-PACKED = {".gz": "gzip", ".zst": "zstd"}
-"""Endings of files that are packed, and how."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +46,20 @@ class Layout:
     def ending(self) -> str:
         """An ending by which the file can be read again."""
         by_packing = {packing: ending for ending, packing in PACKED.items()}
-        by_kind = {kind: ending for ending, kind in reversed(FORMATS.items())}
+        by_kind = {kind: ending for ending, kind in reversed(ENDINGS.items())}
         return by_kind.get(self.kind, f".{self.kind}") + by_packing.get(self.packing, "")
 
 
 def layout_of(target: FileTarget) -> Layout:
     """The layout that a target asks for; Parquet packs its own columns."""
-    packing = PACKED.get(target.path.suffix.lower(), "none")
-    kind = _format_of(target, target.path.with_suffix("") if packing != "none" else target.path)
+    kind, packing = WRITERS.format_of(target.path, target.format)
     if kind == "parquet" and packing != "none":
         raise BadOutput(
             f"{target.path} would be packed twice: Parquet files are packed already",
             code="packed-parquet",
             hint=f"leave out the ending {target.path.suffix}",
         )
-    if kind not in FORMATS.values():
+    if kind not in ENDINGS.values():
         check_writer(kind, target.path, target.options)
         if packing != "none":
             raise BadOutput(
@@ -88,30 +79,14 @@ def layout_of(target: FileTarget) -> Layout:
 def check_records(target: FileTarget, records: int) -> None:
     """Refuse a release of at least so many records if its format cannot hold them."""
     kind = layout_of(target).kind
-    if kind not in FORMATS.values():
-        check_room(kind, target.path, records)
+    if kind not in ENDINGS.values():
+        check_capacity(kind, target.path, records)
 
 
 def check_columns(target: FileTarget, source: Source, released: Collection[str]) -> None:
     """Refuse, before the search, numbers that the format does not have."""
     if layout_of(target).kind in ("json", "json lines"):
         check_finite(source, released, str(target.path), "infinite-number")
-
-
-def _format_of(target: FileTarget, unpacked: Path) -> str:
-    ending = unpacked.suffix.lower()
-    by_ending = FORMATS.get(ending)
-    if target.format == "json" and by_ending == "json lines":
-        return "json lines"
-    kind = target.format or by_ending or format_by_ending(target.path, ending)
-    if kind is None:
-        known = [*FORMATS, *plugins.endings("writer")]
-        raise BadOutput(
-            f"the ending of {target.path} says no format that can be written",
-            code="unknown-output-format",
-            hint=f"use one of {quoted(known)}, or say format: {writable()}",
-        )
-    return kind
 
 
 def check_names_for(kind: str, names: tuple[str, ...]) -> None:
@@ -136,7 +111,7 @@ def write(session: Session, query: str, names: tuple[str, ...], path: Path, layo
         _write_parquet(session, query, names, path)
     elif layout.kind == "csv":
         _write_csv(session, query, names, path, layout)
-    elif layout.kind in FORMATS.values():
+    elif layout.kind in ENDINGS.values():
         _write_json(session, query, names, path, layout)
     else:
         texts = ", ".join(f"CAST(r{i} AS VARCHAR) AS r{i}" for i in range(len(names)))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         Staged,
         Target,
     )
-    from shoal.engines.spark.frame import FrameSource
+    from shoal.engines.spark.source import FrameSource
 
 __all__ = ["check_spark", "left_tables", "open_frame", "open_spark", "stage_recoded", "stage_rows"]
 
@@ -43,7 +43,7 @@ def open_spark(options: SparkOptions, session: Any = None) -> Source:
 
 def open_frame(frame: Any) -> FrameSource:
     """A Spark DataFrame as a source, in the session it belongs to."""
-    from shoal.engines.spark.frame import open_frame
+    from shoal.engines.spark.source import open_frame
 
     return open_frame(frame)
 

@@ -1,4 +1,4 @@
-"""A table, a view or files that Spark counts and recodes."""
+"""What Spark counts and recodes: tables, views, files, and DataFrames of the caller's."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.core.rdd import RDD
+from pyspark.serializers import NoOpSerializer
 
-from shoal.engines.base import Generalization, Source
-from shoal.engines.spark.counting import records, spelled
+from shoal.engines.base import Generalization, GivenFrame, Source, StagedFrame
+from shoal.engines.spark.failures import explained
+from shoal.engines.spark.queries import recoded, records, spelled
 from shoal.engines.spark.reading import read
-from shoal.engines.spark.recoding import recoded
+from shoal.engines.spark.relation import relation_of
 from shoal.engines.spark.session import Session, open_session
-from shoal.engines.spark.streaming import batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -90,7 +92,7 @@ class SparkSource(Source):
         """The recoded records as a stream, in order; jobs that still run afterwards are stopped."""
         frame = self.recoded_frame(recoding, ordered=True)
         try:
-            yield batches(self._session, frame, recoding.columns, self.name)
+            yield _batches(self._session, frame, recoding.columns, self.name)
         finally:
             self._session.cancel()
 
@@ -110,3 +112,73 @@ class SparkSource(Source):
 
 def _limited(frame: DataFrame, at_most: int | None) -> DataFrame:
     return frame if at_most is None else frame.limit(at_most + 1)
+
+
+def _batches(
+    session: Session, frame: DataFrame, names: tuple[str, ...], name: str
+) -> pa.RecordBatchReader:
+    """The rows of a frame as a stream of batches under these names, never all in memory.
+
+    Spark turns each partition into Arrow where it lies; the driver fetches one partition while the
+    one before is read.
+    """
+
+    def prepare() -> tuple[pa.Schema, Iterator[bytes]]:
+        schema = frame.limit(0).toArrow().schema
+        packed = frame._jdf.toArrowBatchRdd().toJavaRDD()
+        rows: RDD[bytes] = RDD(packed, session.spark.sparkContext, NoOpSerializer())
+        return schema, rows.toLocalIterator(prefetchPartitions=True)
+
+    schema, packed = session.attend(prepare, name)
+    renamed = schema.empty_table().rename_columns(list(names)).schema
+
+    def unpacked() -> Iterator[pa.RecordBatch]:
+        try:
+            for message in packed:
+                batch = pa.ipc.read_record_batch(pa.py_buffer(message), schema)
+                yield batch.rename_columns(list(names))
+        except Exception as error:
+            raise explained(error, name) from None
+
+    return pa.RecordBatchReader.from_batches(renamed, unpacked())
+
+
+def open_frame(frame: Any) -> FrameSource:
+    """A DataFrame as a source, in the session it belongs to."""
+    return FrameSource(open_session(frame.sparkSession), relation_of(frame, "the frame"))
+
+
+class FrameSource(SparkSource, GivenFrame):
+    """A DataFrame; without a target its release is a DataFrame too, and no record leaves Spark."""
+
+    def stage_frame(self, recoding: Recoding) -> StagedSparkFrame:
+        """Recode in Spark, into a DataFrame."""
+        frame = self.recoded_frame(recoding, ordered=True).toDF(*recoding.columns)
+        kept = self.session.attend(frame.localCheckpoint, self.name)
+        return StagedSparkFrame(self.session, kept)
+
+
+class StagedSparkFrame(StagedFrame):
+    """Recoded records that the executors keep.
+
+    A checkpoint knows no more where its records came from. So what is handed out is what was
+    verified: when an executor is lost with its part, using the DataFrame fails, and nothing is
+    computed anew from a source that may have changed.
+    """
+
+    def __init__(self, session: Session, frame: DataFrame) -> None:
+        self._session = session
+        self._frame = frame
+
+    def frame(self) -> DataFrame:
+        """The recoded DataFrame."""
+        return self._frame
+
+    def source(self) -> SparkSource:
+        """The DataFrame, to be counted afresh."""
+        relation = relation_of(self._frame, "the release", stored=True)
+        return SparkSource(self._session.shared(), relation)
+
+    def discard(self) -> None:
+        """Forget the records."""
+        self._frame = self._frame.limit(0)

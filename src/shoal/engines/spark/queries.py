@@ -1,4 +1,9 @@
-"""A recoding as DataFrame operations: look up labels, let judged classes pass, forget the order."""
+"""The two queries as DataFrame operations: what is counted, and what is released.
+
+`records` is what is counted; of it, only distinct combinations leave Spark. `recoded` looks up
+labels, lets the listed classes pass, and forgets the order of the input. Labels are looked up by a
+join with a small table that every executor gets.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +17,60 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import IntegerType, StringType
 
 from shoal.engines.class_order import class_ranks
-from shoal.engines.spark.labels import labelled, sent
-from shoal.engines.spark.values import is_text, keys_of, local_frame
+from shoal.engines.failures import CHANGED
+from shoal.engines.spark.values import is_text, keys_of, literals, local_frame, texts
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
 
-    from shoal.engines.base import Recoding
+    from shoal.engines.base import Generalization, Question, Recoding
     from shoal.engines.spark.relation import SparkRelation
+
+SMALL = 1_000_000
+"""Rows of a table that is sent to every executor; Spark decides about larger ones."""
+
+
+def records(relation: SparkRelation, question: Question) -> DataFrame:
+    """A row for each record that is counted: columns g0, g1, ... of keys or labels.
+
+    No `values` mean unchanged; then a missing value that gets a label is left null, for `spelled`,
+    unless a value of the column has that very label as its text.
+    """
+    frame, columns, missing = relation.frame, question.columns, question.missing
+    for name in question.complete:
+        frame = frame.filter(relation.key(name, missing).isNotNull())
+    frame = frame.select(
+        *(relation.key(name, missing).alias(f"t{i}") for i, name in enumerate(columns))
+    )
+    for i, name in enumerate(columns):
+        kind, generalization = relation.compared(name), question.generalized.get(name)
+        if generalization is None:
+            frame = frame.withColumn(f"g{i}", F.col(f"t{i}"))
+        elif generalization.values:
+            frame = labelled(frame, f"t{i}", kind, generalization, f"g{i}")
+        else:
+            label = literals([generalization.missing or ""], kind)
+            frame = frame.withColumn(f"g{i}", F.coalesce(F.col(f"t{i}"), *label))
+    return frame.select(*(f"g{i}" for i in range(len(columns))))
+
+
+def spelled(
+    counted: pa.Table, relation: SparkRelation, question: Question
+) -> list[pa.ChunkedArray]:
+    """The columns g0, g1, ... as texts."""
+    kinds: list[DataType] = []
+    for name in question.columns:
+        generalization = question.generalized.get(name)
+        has_labels = generalization is not None and generalization.values
+        kinds.append(StringType() if has_labels else relation.compared(name))
+    found = texts(counted, kinds) if question.columns else []
+    for i, name in enumerate(question.columns):
+        generalization = question.generalized.get(name)
+        if generalization is not None and not generalization.values:
+            found[i] = pc.fill_null(found[i], generalization.missing)
+    return found
 
 
 def recoded(relation: SparkRelation, recoding: Recoding, *, ordered: bool) -> DataFrame:
@@ -147,3 +196,35 @@ def _released(name: str, recoding: Recoding) -> Column:
     if recoding.mark and name in recoding.blanked:
         return F.when(F.col("place").isNotNull(), value)
     return value
+
+
+def sent(frame: DataFrame, rows: int) -> DataFrame:
+    """A table to join with, sent to every executor when it is small enough."""
+    return F.broadcast(frame) if rows <= SMALL else frame
+
+
+def labelled(
+    frame: DataFrame, column: str, kind: DataType, generalization: Generalization, name: str
+) -> DataFrame:
+    """The frame with the labels of a column of keys as one more column.
+
+    Values are distinct and so are their keys, so the join repeats no record. A value without a
+    label stops the query. A listed text that no value of this type has is left out.
+    """
+    keys = keys_of(generalization.values, kind)
+    known = pc.is_valid(keys)
+    labels = pa.chunked_array([pa.array(generalization.labels, pa.string())])
+    table = pa.table({f"{name}_key": keys.filter(known), f"{name}_label": labels.filter(known)})
+    lookup = local_frame(frame.sparkSession, table, [kind, StringType()])
+    joined = frame.join(sent(lookup, len(table)), F.col(column) == F.col(f"{name}_key"), "left")
+    label = (
+        F.when(F.col(column).isNull(), text_literal(generalization.missing))
+        .when(F.col(f"{name}_label").isNull(), F.raise_error(F.lit(CHANGED)).cast("string"))
+        .otherwise(F.col(f"{name}_label"))
+    )
+    return joined.withColumn(name, label).drop(f"{name}_key", f"{name}_label")
+
+
+def text_literal(text: str | None) -> Column:
+    """A text, or null, as a literal of the type string."""
+    return F.lit(text).cast("string")

@@ -1,7 +1,7 @@
-"""Parquet in many files: folders named `column=value`, as Hive, Spark and others read them.
+"""Parquet files: their columns, and tables of many files in folders named `column=value`.
 
-The values of such columns stand in the names of folders alone, spelled as in a URL. They are text;
-a missing one has a name that everybody knows.
+Hive, Spark and others read such folders too. The values of such columns are in the names of the
+folders alone, spelled as in a URL. They are text; a missing one has a name that everybody knows.
 """
 
 from __future__ import annotations
@@ -18,13 +18,63 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from shoal.engines.base import LONGEST_DECIMAL
+from shoal.engines.failures import check_names
 from shoal.engines.same_file import from_home
+from shoal.errors import BadData
 
 if TYPE_CHECKING:
     from shoal.engines.base import FileTarget
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 """What stands for a missing value in the name of a folder."""
+
+
+def schema_of(path: Path) -> pa.Schema:
+    """The columns of a Parquet file and their types."""
+    try:
+        schema = pq.read_schema(path).remove_metadata()
+    except (pa.ArrowInvalid, OSError):
+        raise BadData(
+            f"{path} is not a Parquet file",
+            code="unreadable-data",
+            hint="see that the file is whole; or state its format:"
+            f" source: {{path: {path}, format: csv}}",
+        ) from None
+    check_names(schema.names, str(path))
+    return schema
+
+
+def faults(schema: pa.Schema, paths: Sequence[Path]) -> dict[str, str]:
+    """By name why columns of files with this schema cannot be read as they are."""
+    found = {field.name: what for field in schema if (what := _fault(field.type))}
+    for path in paths:
+        for name in _cut_times(path, schema):
+            found[name] = "its times (INT96) have nanoseconds, and microseconds can be read"
+    return found
+
+
+def _cut_times(path: Path, schema: pa.Schema) -> Iterator[str]:
+    """The columns of times in an old type of Parquet of which DuckDB would cut nanoseconds."""
+    times = [field.name for field in schema if field.type == pa.timestamp("ns")]
+    if not times:
+        return
+    with pq.ParquetFile(path) as file:
+        leaves = map(file.schema.column, range(len(file.schema)))
+        stored = {leaf.path: leaf.physical_type for leaf in leaves}
+        for name in times:
+            batches = file.iter_batches(columns=[name]) if stored.get(name) == "INT96" else ()
+            numbers = (batch.column(0).cast(pa.int64()) for batch in batches)
+            if any(np.any(each.drop_null().to_numpy() % 1000) for each in numbers):
+                yield name
+
+
+def _fault(kind: pa.DataType) -> str:
+    """Why DuckDB cannot read values of a type in a Parquet file as they are; empty if it can."""
+    if pa.types.is_decimal(kind) and kind.precision > LONGEST_DECIMAL:
+        return f"its decimals have up to {kind.precision} digits, and {LONGEST_DECIMAL} can be read"
+    inner = (kind.field(i).type for i in range(kind.num_fields))
+    return next(filter(None, map(_fault, inner)), "")
 
 
 def parquet_below(folder: Path) -> list[Path]:
