@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -327,6 +327,14 @@ class Source(ABC):
     @abstractmethod
     def distinct(self, question: Question) -> int:
         """The answer of `count_distinct`, for at least one column."""
+
+    def columns_with_nul(self, names: Collection[str]) -> list[str]:  # noqa: ARG002
+        """Those of these columns with a NUL character in a text, where the engine can tell."""
+        return []
+
+    def columns_with_other_years(self, names: Collection[str]) -> list[str]:  # noqa: ARG002
+        """Those that have a date or time outside of the years 1 to 9999, where it can tell."""
+        return []
 
     def parsed_once(self, columns: Sequence[str]) -> AbstractContextManager[Source]:  # noqa: ARG002
         """A source for many questions about these columns: itself, or a copy that is faster."""

@@ -27,6 +27,7 @@ LONGEST_DECIMALS: Mapping[str, tuple[int, int]] = MappingProxyType(
 """The most digits of a decimal, and after the point; SQLite has doubles, which hold 15 digits."""
 _FIRST, _AFTER_LAST = -719162, 2932897
 """Days from 1970-01-01 to 0001-01-01, and to 10000-01-01: the years that all databases have."""
+OTHER_YEARS = "dates outside of the years 1 to 9999"
 
 
 def column_type(system: str, kind: pa.DataType) -> sa.types.TypeEngine[Any]:
@@ -110,7 +111,7 @@ def _check_years(column: pa.Array, name: str, table: str) -> None:
     days = pc.cast(column, pa.date32(), safe=False).view(pa.int32())
     least, greatest = pc.min_max(days).values()
     if least.is_valid and not _FIRST <= least.as_py() <= greatest.as_py() < _AFTER_LAST:
-        raise unstorable(name, table, "dates outside of the years 1 to 9999")
+        raise unstorable(name, table, OTHER_YEARS)
 
 
 def _in_microseconds(column: pa.Array, name: str, table: str) -> pa.Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 COLUMNS_AT_ONCE = 4096
 """Columns whose values are counted in one pass over the records."""
+
+FIRST_SECOND, AFTER_LAST_SECOND = -62_135_596_800, 253_402_300_800
+"""From 1970-01-01 to 0001-01-01, and to 10000-01-01."""
 
 Diagnosis = Callable[[duckdb.Error], BadData | None]
 """Looks at the source again after DuckDB failed to read it, to say what is wrong and where."""
@@ -103,6 +106,28 @@ class TableSource(Source):
             rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
             counts |= {names[place]: number for place, number in sorted(rows)}
         return counts
+
+    def columns_with_nul(self, names: Collection[str]) -> list[str]:
+        """Those of these columns that have a text with a NUL character; one pass."""
+        texts = [c.name for c in self.columns() if c.is_text and c.name in names]
+        return self._columns_where(texts, lambda value: f"contains({value}, chr(0))")
+
+    def columns_with_other_years(self, names: Collection[str]) -> list[str]:
+        """Those of these columns of dates or times that have one outside of 1 to 9999; one pass."""
+        dates = [c.name for c in self.columns() if c.name in names and _has_dates(c)]
+        within = f"epoch({{}}) >= {FIRST_SECOND} AND epoch({{}}) < {AFTER_LAST_SECOND}"
+        return self._columns_where(
+            dates, lambda value: f"isinf({value}) OR NOT ({within.format(value, value)})"
+        )
+
+    def _columns_where(self, names: Sequence[str], condition: Callable[[str], str]) -> list[str]:
+        """Those of these columns with a value that meets a condition, which is SQL for SQL."""
+        if not names:
+            return []
+        values = [self._relation.value(self._relation.position(name)) for name in names]
+        tests = ", ".join(f"bool_or({condition(value)})" for value in values)
+        table = self._asked(f"SELECT {tests} FROM ({self._relation.query}) AS source")
+        return [name for name, (met,) in zip(names, table.columns, strict=True) if met.as_py()]
 
     def _cells(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """Names of many columns, and a query for their cells: the place of the column, the value.
@@ -208,6 +233,11 @@ class TableSource(Source):
             if general.code == "unreadable-data":
                 general = self._diagnose(error) or general
             raise general from None
+
+
+def _has_dates(column: Column) -> bool:
+    kind = column.arrow
+    return kind is not None and (pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
 def _limit(at_most: int | None) -> str:
