@@ -1,102 +1,94 @@
-"""The statements for systems that no test has a server of: they compile, and say what they must."""
+"""What differs between databases is in their dialects, and nowhere else."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
-from types import SimpleNamespace
-from typing import Any, cast
+import ast
+from collections import Counter
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
-import sqlalchemy as sa
-from sqlalchemy.dialects import mssql, mysql, oracle, postgresql, sqlite
 
-from shoal.engines.base import Generalization, Question, Recoding
-from shoal.engines.database import counting
-from shoal.engines.database.fields import DATE, DECIMAL, INTEGER, REAL, TEXT, Field
-from shoal.engines.database.labels import Scratch
-from shoal.engines.database.recoding import recoded
-from shoal.engines.database.relation import Relation
-from shoal.engines.database.session import Session
+import shoal
+from servers import load, rows_of
+from shoal.engines import database
+from shoal.engines.base import DatabaseOptions, Generalization
+from shoal.engines.database.dialects import DIALECTS
 
-DIALECTS: dict[str, Any] = {
-    "mssql": mssql.dialect,
-    "mysql": mysql.dialect,
-    "oracle": oracle.dialect,
-    "postgresql": postgresql.dialect,
-    "sqlite": sqlite.dialect,
-}
-FIELDS = tuple(
-    Field(name, kind)
-    for name, kind in (("x", TEXT), ("n", INTEGER), ("d", DECIMAL), ("f", REAL), ("t", DATE))
+PACKAGE = Path(str(database.__file__)).parent
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "databases.md"
+PEOPLE = pa.table(
+    {
+        "zip": [f"1011{i % 5}" for i in range(40)],
+        "born": pa.array([7000 + i % 3 for i in range(40)], pa.date32()),
+        "ward": [i % 2 for i in range(40)],
+    }
 )
 
 
-class Offline:
-    """A session without a server: it writes down what it would run."""
-
-    def __init__(self, system: str) -> None:
-        self.system = system
-        self.said: list[str] = []
-        self.connection = SimpleNamespace(dialect=DIALECTS[system](), execute=lambda *_: None)
-        self.driver = SimpleNamespace(cursor=self._cursor)
-
-    def sql(self, statement: Any) -> str:
-        told = {"literal_binds": True}
-        return str(statement.compile(dialect=self.connection.dialect, compile_kwargs=told))
-
-    def run(self, statement: Any) -> None:
-        self.said.append(statement if isinstance(statement, str) else self.sql(statement))
-
-    def rows(self, statement: Any) -> list[tuple[Any, ...]]:
-        self.run(statement)
-        return [(0,)]
-
-    def working(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext()
-
-    def attend(self, work: Callable[[], Any]) -> Any:
-        return work()
-
-    @contextlib.contextmanager
-    def _cursor(self) -> Iterator[Any]:
-        copy = contextlib.nullcontext(SimpleNamespace(write=lambda _: None))
-        yield SimpleNamespace(copy=lambda _: copy)
+@pytest.fixture
+def mysql_url(mariadb_url: str) -> str:
+    """MariaDB, reached with the dialect of MySQL, which shares its protocol."""
+    return mariadb_url.replace("mariadb://", "mysql://")
 
 
-def relation(system: str) -> Relation:
-    source = sa.table("patients", *(sa.column(field.name) for field in FIELDS)).alias("source")
-    return Relation("patients", system, source, FIELDS)
+def test_no_file_but_the_dialects_names_a_database() -> None:
+    names = {name for dialect in DIALECTS.values() for name in (dialect.name, *dialect.schemes)}
+    for path in PACKAGE.glob("*.py"):
+        constants = (node for node in ast.walk(ast.parse(path.read_text())))
+        texts = {node.value for node in constants if isinstance(node, ast.Constant)}
+        assert not texts & names, path
 
 
-@pytest.mark.parametrize("system", DIALECTS)
-def test_counting_and_recoding_compile(system: str) -> None:
-    offline = Offline(system)
-    session = cast(Session, offline)
-    labels = {"x": Generalization(("a",), ("*",), "*"), "n": Generalization((), ())}
-    plan = Recoding(("x", "n", "d", "f", "t"), labels, pa.table({"x": ["*"], "n": ["1"]}), ("x",))
-    question = Question(("x", "n", "t"), ("NA",), {"x": labels["x"]}, ("t",), 5)
-    with Scratch(session) as scratch:
-        made = recoded(session, scratch, relation(system), plan, into_table=True)
-        text = offline.sql(made.query)
-        shape = offline.sql(made.shape)
-    assert counting.count_distinct(session, relation(system), question) == 0
-    assert "ORDER BY" in text
-    assert any("GROUP BY" in statement for statement in offline.said)
-    assert shape
-    assert any("CREATE" in statement and "shoal_" in statement for statement in offline.said)
-    assert any("DROP TABLE" in statement for statement in offline.said)
+def test_the_guide_has_a_row_for_every_database() -> None:
+    guide = GUIDE.read_text()
+    for dialect in DIALECTS.values():
+        assert f"| {dialect.title} | `{dialect.name}://" in guide.replace("sqlite:///", "sqlite://")
 
 
-@pytest.mark.parametrize("system", DIALECTS)
-def test_a_value_without_a_label_stops_the_statement(system: str) -> None:
-    offline = Offline(system)
-    session = cast(Session, offline)
-    plan = Recoding(("x",), {"x": Generalization(("a",), ("*",))}, pa.table({"x": ["*"]}), ())
-    with Scratch(session) as scratch:
-        text = offline.sql(recoded(session, scratch, relation(system), plan).query)
-    stops = {"sqlite": "shoal_stop()", "postgresql": "left(records.t0, 0)"}
-    assert (
-        stops.get(system, "(SELECT ascii(records.t0) UNION ALL SELECT ascii(records.t0))") in text
-    )
+def test_the_dialect_of_mysql_releases_what_that_of_mariadb_does(
+    mysql_url: str, mariadb_url: str
+) -> None:
+    load(mariadb_url, "people", PEOPLE)
+    released = []
+    for url in (mysql_url, mariadb_url):
+        result = shoal.run(
+            {
+                "source": {"url": url, "table": "people"},
+                "output": {"url": url, "table": "released", "replace": True},
+                "k": 4,
+                "attributes": {
+                    "zip": {"role": "quasi-identifier", "hierarchy": {"mask": 5}},
+                    "born": {"role": "quasi-identifier", "hierarchy": {"date": ["month", "year"]}},
+                    "ward": "keep",
+                },
+            }
+        )
+        assert result.verified
+        released.append(Counter(rows_of(url, "released")))
+    assert released[0] == released[1]
+    assert released[0].total() == 40
+
+
+def test_the_dialect_of_mysql_stops_at_a_value_that_was_not_counted(mysql_url: str) -> None:
+    load(mysql_url, "people", PEOPLE)
+    labels = {"zip": Generalization(("10110",), ("*",))}
+    source = database.open_table(DatabaseOptions(mysql_url, "people"))
+    with source, pytest.raises(shoal.ShoalError) as caught:
+        source.count_by(["zip"], generalized=labels)
+    assert caught.value.code == "source-changed"
+
+
+@pytest.mark.parametrize("kind", ["postgres", "mariadb", "sqlite"])
+@pytest.mark.parametrize("length", [1600, 3000, 3001])
+def test_texts_as_long_as_an_index_can_hold_have_labels(
+    kind: str, length: int, request: pytest.FixtureRequest
+) -> None:
+    url = request.getfixturevalue(f"{kind}_url")
+    texts = tuple(f"{i:02}" + "x" * (length - 2) for i in range(20))
+    load(url, "long", pa.table({"text": [*texts, *texts]}))
+    labels = {"text": Generalization(texts, ("*",) * 20)}
+    with database.open_table(DatabaseOptions(url, "long")) as source:
+        assert source.count_by(["text"], generalized=labels).to_pylist() == [
+            {"text": "*", "#records": 40}
+        ]

@@ -14,6 +14,7 @@ import shoal
 from servers import PASSWORD, load, run_sql
 from shoal.engines.base import DatabaseOptions, DatabaseTarget
 from shoal.engines.database import check_table, open_table, stage_rows
+from shoal.engines.database.dialects.postgres import Postgres
 from shoal.errors import MissingExtra
 
 
@@ -79,15 +80,45 @@ def test_a_variable_that_is_not_set_is_named() -> None:
     assert "NOT_SET_ANYWHERE" in str(error)
 
 
-@pytest.mark.parametrize("url", ["nonsense", "postgre://host/db", "http://host/db"])
-def test_what_is_no_url_of_a_database_is_refused(url: str) -> None:
-    assert refusal(url).code == "bad-url"
+def test_what_is_no_url_of_a_database_is_refused() -> None:
+    assert refusal("nonsense").code == "bad-url"
 
 
-def test_a_driver_that_is_not_installed_is_named_with_its_command() -> None:
-    error = refusal("oracle://host/db")
+@pytest.mark.parametrize("scheme", ["oracle", "mssql+pyodbc", "postgre", "http"])
+def test_a_database_that_is_not_supported_is_refused_with_those_that_are(scheme: str) -> None:
+    error = refusal(f"{scheme}://me:{PASSWORD}@host/db")
+    assert error.code == "unsupported-database"
+    for title in ("PostgreSQL", "MySQL", "MariaDB", "SQLite", "file"):
+        assert title in error.hint
+    assert PASSWORD not in str(error)
+
+
+def test_a_misspelled_kind_of_database_is_recognised() -> None:
+    assert "did you mean 'postgres'" in str(refusal("postgre://host/db"))
+
+
+def test_nothing_is_read_where_the_output_is_in_a_database_that_is_not_supported(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(shoal.ShoalError) as caught:
+        shoal.run(
+            {
+                "source": str(tmp_path / "missing.csv"),
+                "output": {"url": "oracle://host/db", "table": "released"},
+                "k": 2,
+                "attributes": {"zip": "quasi-identifier"},
+            }
+        )
+    assert caught.value.code == "unsupported-database"
+
+
+def test_a_driver_that_is_not_installed_is_named_with_its_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Postgres, "module", "no_such_driver")
+    error = refusal("postgresql://host/db")
     assert isinstance(error, MissingExtra)
-    assert error.hint == "install it: pip install oracledb"
+    assert error.hint == "install it: pip install 'shoal[databases]'"
 
 
 def test_a_table_that_is_not_there_is_refused_with_the_nearest_name(

@@ -271,7 +271,8 @@ def test_tables_of_a_dead_process_are_found_and_removed(url: str) -> None:
         "import sys, os, pyarrow as pa, sqlalchemy as sa\n"
         "sys.path.insert(0, sys.argv[2])\n"
         "from servers import load\n"
-        "from shoal.engines.database.names import STAGED, TableName, staged_name\n"
+        "from shoal.engines.database.connection import TableName\n"
+        "from shoal.engines.database.names import STAGED, staged_name\n"
         "load(sys.argv[1], staged_name(TableName('x')).table, pa.table({'x': ['a']}))\n"
         "os._exit(9)\n"
     )

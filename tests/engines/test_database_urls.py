@@ -42,7 +42,8 @@ UNUSABLE = (
     "sqlite:///file.db?uri=true&mode=ro",
 )
 
-SYSTEMS = st.sampled_from(["postgresql", "postgres", "mysql", "mariadb", "mssql", "x", ""])
+SYSTEMS = st.sampled_from(["postgresql", "postgres", "mysql", "mariadb", "sqlite", "x", ""])
+REFUSALS = ("bad-url", "cannot-connect", "no-variable", "unsupported-database")
 HOSTS = st.sampled_from(["127.0.0.1:1", "127.0.0.1:0", "127.0.0.1:x", "[::1]:1", "[", "]:1", ":1"])
 RUBBISH = st.text(st.characters(codec=None), max_size=12)
 NAMES = st.sampled_from(["charset", "connect_timeout", "sslmode", "ssl_ca", "port", "options", "a"])
@@ -83,7 +84,7 @@ def test_any_text_is_read_as_a_url_or_refused(url: str) -> None:
 @settings(max_examples=100)
 @given(urls())
 def test_any_url_without_a_server_is_refused(url: str) -> None:
-    assert refusal(url).code in ("bad-url", "cannot-connect", "missing-driver", "no-variable")
+    assert refusal(url).code in REFUSALS
 
 
 def test_a_port_that_is_no_number_may_be_a_password_and_is_not_shown() -> None:

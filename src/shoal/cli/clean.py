@@ -91,7 +91,7 @@ def _tables(definition: Definition, dry_run: bool) -> Iterator[str]:
 
     said, output = "would remove" if dry_run else "removed", definition.output
     if isinstance(output, OutputTable):
-        from shoal.engines.database.leftovers import leftover_tables, remove_leftovers
+        from shoal.engines.database import leftover_tables, remove_leftovers
 
         found = leftover_tables(output.url) if dry_run else remove_leftovers(output.url)
         yield from (f"{said} the table {name} of {without_password(output.url)}" for name in found)

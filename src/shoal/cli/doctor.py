@@ -27,8 +27,6 @@ PYTHON = (
     ("databases", "SQLAlchemy", "shoal[databases]"),
     ("PostgreSQL", "psycopg", "shoal[databases]"),
     ("MySQL and MariaDB", "PyMySQL", "shoal[databases]"),
-    ("Oracle", "oracledb", "oracledb"),
-    ("SQL Server", "pyodbc", "pyodbc"),
     ("Excel files", "openpyxl", "shoal[excel]"),
     ("Spark", "pyspark", "shoal[spark]"),
     ("pandas frames", "pandas", "pandas"),

@@ -1,11 +1,12 @@
 """Tables of databases, by SQLAlchemy URL: counted, recoded and released where they are.
 
-`address` reads the URL, `session` is one connection, `fields` and `texts` say what a column is and
-how its values are spelled (`storage` for SQLite), `counting` and `recoding` are the two queries,
-`reading` and `writing` move rows as Arrow, in the types of `streaming` and `storable`, `overlap`
-tells whether a source reads the table that would be replaced, `fitting` whether the output can hold
-what is released, `stored` is how a verifier reads, `source` and `staged` are what the pipeline
-sees.
+Read `source` first: it is what the pipeline sees, with `staged` for its outputs and `checks` for
+what is refused before a run. `address` parses a URL; `session` is one connection, with `locks` that
+it waits for and `failures`, its errors; `names` are names of tables. `relation` and its `fields`
+describe what is read. `counting` and `recoding` are the two queries; they join the temporary tables
+of `labels` and `classes`. `stream_types` are the types of what leaves a database, `table_types`
+those of a table that is made of a stream. All that differs between databases is in `dialects`,
+which know the rest by `connection` alone.
 """
 
 from __future__ import annotations
@@ -21,11 +22,10 @@ if importlib.util.find_spec("sqlalchemy") is None:
         hint="install it: pip install 'shoal[databases]'",
     )
 
-from shoal.engines.database.fitting import check_columns
-from shoal.engines.database.leftovers import leftover_tables, remove_leftovers
-from shoal.engines.database.overlap import check_apart, is_there
+from shoal.engines.database.checks import check_apart, check_columns, check_table, is_there
+from shoal.engines.database.names import leftover_tables, remove_leftovers
 from shoal.engines.database.source import open_table
-from shoal.engines.database.staged import check_table, stage_recoded, stage_rows
+from shoal.engines.database.staged import stage_recoded, stage_rows
 
 __all__ = [
     "check_apart",

@@ -13,16 +13,14 @@ import sqlalchemy as sa
 from shoal.engines.class_order import class_ranks
 from shoal.engines.database.counting import values_of
 from shoal.engines.database.labels import Codes, Labels, Scratch
-from shoal.engines.database.writing import text_type
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Recoding
+    from shoal.engines.database.dialects.values import Expression
     from shoal.engines.database.relation import Relation
 
-    Expression = sa.ColumnElement[Any]
-
 _LARGEST_NUMBER = 2**62
-"""What no packed codes reach, so that every system has a whole number for them."""
+"""What no packed codes reach, so that every database has a whole number for them."""
 
 
 def labels_of(scratch: Scratch, relation: Relation, recoding: Recoding) -> list[Labels]:
@@ -60,11 +58,11 @@ def classes_table(
     by_class: Sequence[str],
     released: Mapping[str, Expression],
 ) -> sa.Table:
-    """The classes that may pass: their packed codes p0, p1, ..., their place in the order of the
-    labels of `by_class`, and the labels g0, g1, ... of the columns they release.
+    """The classes that may pass: their packed codes p0, p1, ..., their rank in the order of
+    the labels of `by_class`, and the labels g0, g1, ... of the columns they release.
 
     These are the labelled ones, and those in `released`, each in the type of its expression. Where
-    records are marked, a class that none is in has the place of no labels.
+    records are marked, a class without records has the rank of no labels.
     """
     names = list(recoding.generalized)
     codes = {
@@ -72,11 +70,11 @@ def classes_table(
         for name, each in zip(names, labels, strict=True)
     }
     distinct = pa.table(codes).group_by(names).aggregate([])
-    columns: list[sa.Column[Any]] = [sa.Column("place", sa.Integer, nullable=False)]
+    columns: list[sa.Column[Any]] = [sa.Column("rank", sa.Integer, nullable=False)]
     arrays: dict[str, Any] = {
-        "place": class_ranks([distinct.column(name) for name in by_class], len(distinct))
+        "rank": class_ranks([distinct.column(name) for name in by_class], len(distinct))
     }
-    indexed = scratch.indexes
+    indexed = scratch.joins_by_index
     for i, pack in enumerate(packing([each.codes for each in labels])):
         arrays[f"p{i}"] = _numbers(distinct, pack)
         columns.append(sa.Column(f"p{i}", sa.BigInteger, primary_key=indexed, autoincrement=False))
@@ -84,13 +82,13 @@ def classes_table(
     for j, (name, each) in enumerate(zip(names, labels, strict=True)):
         if not recoding.is_unchanged(name) or name in released:
             longest = pc.max(pc.utf8_length(each.codes.labels)).as_py() or 1
-            columns.append(sa.Column(f"g{j}", text_type(relation.system, longest)))
+            columns.append(sa.Column(f"g{j}", relation.values.text_type(longest)))
             arrays[f"g{j}"] = each.codes.texts(distinct.column(name))
             if name in released:
                 typed[f"g{j}"] = released[name]
     table = pa.table(arrays)
     if recoding.mark:
-        nobody = {name: -1 if name.startswith("p") else None for name in arrays} | {"place": 0}
+        nobody = {name: -1 if name.startswith("p") else None for name in arrays} | {"rank": 0}
         table = pa.concat_tables([table, pa.Table.from_pylist([nobody], table.schema)])
     return scratch.table(columns, table, typed)
 
@@ -130,7 +128,7 @@ def packed(coded: sa.Subquery, factors: Mapping[int, int]) -> Expression:
 
 
 def _big(number: int) -> Expression:
-    """A number that makes a product wide enough in every system."""
+    """A number that makes a product wide enough in every database."""
     return sa.cast(sa.literal(number), sa.BigInteger)
 
 

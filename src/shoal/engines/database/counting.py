@@ -12,15 +12,12 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from shoal.engines.database.labels import Codes, Labels, Scratch
-from shoal.engines.database.reading import read
-from shoal.engines.database.texts import groups_natively, raw_of_label
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Question
+    from shoal.engines.database.dialects.values import Expression
     from shoal.engines.database.relation import Relation
     from shoal.engines.database.session import Session
-
-    Expression = sa.ColumnElement[Any]
 
 
 def count(session: Session, relation: Relation, question: Question) -> pa.Table:
@@ -33,8 +30,8 @@ def count(session: Session, relation: Relation, question: Question) -> pa.Table:
             query = _merged(query).limit(question.at_most + 1)
         types = [pa.int64() if key.labels else pa.string() for key in keys]
         schema = pa.schema([*zip(names, types, strict=True), ("n", pa.int64())])
-        with _hashing(session):
-            table = pa.Table.from_batches(read(session, query, schema), schema)
+        with _grouping(session):
+            table = pa.Table.from_batches(session.batches(query, schema), schema)
     return _spelled(relation, table, keys).rename_columns(list(question.names))
 
 
@@ -46,21 +43,19 @@ def count_distinct(session: Session, relation: Relation, question: Question) -> 
         if question.at_most is not None:
             found = found.limit(question.at_most + 1)
         number = sa.select(sa.func.count()).select_from(found.subquery("found"))
-        with _hashing(session):
+        with _grouping(session):
             return int(session.rows(number)[0][0])
 
 
 @contextmanager
-def _hashing(session: Session) -> Iterator[None]:
-    """Have PostgreSQL group by hashing, not by sorting.
-
-    It takes the texts to be longer than they are, and the groups not to fit into memory.
-    """
-    if session.system == "postgresql":
-        session.run("SET LOCAL enable_sort = off")
+def _grouping(session: Session) -> Iterator[None]:
+    """The settings of the dialect for queries that group; an error ends their transaction."""
+    settings = session.dialect.grouping_settings
+    for before, _ in settings:
+        session.run(before)
     yield
-    if session.system == "postgresql":
-        session.run("SET LOCAL enable_sort = on")
+    for _, after in settings:
+        session.run(after)
 
 
 @dataclass(frozen=True)
@@ -88,11 +83,11 @@ def _key(
         return _Key(name, relation.raw(name), labels=labels)
     label = None if generalization is None else generalization.missing
     field = relation.field(name)
-    native = groups_natively(relation.system, field)
+    native = relation.values.groups_natively(field)
 
     def finish(grouped: Expression) -> Expression:
         text = relation.raw(name, grouped) if native else grouped
-        instead = sa.null() if label is None else raw_of_label(relation.system, field, label)
+        instead = sa.null() if label is None else relation.values.raw_of_label(field, label)
         missing = relation.is_missing(session, name, question.missing, text)
         return sa.case((missing, instead), else_=text)
 
@@ -127,7 +122,7 @@ def _records(
         column: Expression = records.c[f"t{i}"]
         if key.labels is not None:
             source = key.labels.join(source, column)
-            column = key.labels.code(relation.system, column, f"records.t{i}")
+            column = key.labels.code(relation.values, column, f"records.t{i}")
         columns.append(column.label(f"t{i}"))
     return sa.select(*columns).select_from(source).subquery("labelled")
 
@@ -156,21 +151,23 @@ def _merged(query: sa.Select[Any]) -> sa.Select[Any]:
 def _spelled(relation: Relation, table: pa.Table, keys: Sequence[_Key]) -> pa.Table:
     """Codes as labels, raw texts as texts; combinations that are then equal become one.
 
-    Equal ones can be there only where a value is missing or was spelled anew.
+    Equal ones can be there only where a value is missing or was spelled again.
     """
-    anew = False
+    respelled = False
     for i, key in enumerate(keys):
         column = table.column(i)
         if key.labels is not None:
             table = table.set_column(i, f"t{i}", key.labels.codes.texts(column))
         elif relation.is_spelled(key.name):
-            anew = True
+            respelled = True
             known = pc.unique(column).drop_null()
             texts = relation.spelled(key.name, known.to_pylist())
             spelled = pa.array([texts[each] for each in known.to_pylist()], pa.string())
             column = pc.take(spelled, pc.index_in(column, value_set=known))
             table = table.set_column(i, f"t{i}", column)
     *names, _ = table.column_names
-    if anew or any(key.names_missing or table.column(i).null_count for i, key in enumerate(keys)):
+    if respelled or any(
+        key.names_missing or table.column(i).null_count for i, key in enumerate(keys)
+    ):
         table = table.group_by(names).aggregate([("n", "sum")]).select([*names, "n_sum"])
     return table

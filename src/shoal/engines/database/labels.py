@@ -17,24 +17,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
 
-from shoal.engines.database.names import TableName, staged_name
-from shoal.engines.database.texts import stop
-from shoal.engines.database.writing import insert
+from shoal.engines.database.connection import TableName
+from shoal.engines.database.names import staged_name
 
 if TYPE_CHECKING:
+    from shoal.engines.database.dialects.values import Expression, Values
     from shoal.engines.database.relation import Relation
     from shoal.engines.database.session import Session
 
-    Expression = sa.ColumnElement[Any]
-
 UNKNOWN = -1
 """The code of a value that is not listed, where that is no error: it is in no class."""
-_INDEXED = ("mysql", "mariadb", "sqlite")
-"""Systems that join by an index alone; the others hash."""
-_LONGEST_KEY = 3000
-"""The bytes that an index of MySQL may have."""
-_FEW = 16
-"""So many texts PostgreSQL compares in less time than it takes to look one up in a hash table."""
 
 
 @dataclass(frozen=True)
@@ -74,17 +66,17 @@ class Labels:
     must_be_known: bool
 
     def join(self, records: sa.FromClause, raw: Expression) -> sa.FromClause:
-        """The records, each with its code where it has one: raw texts are distinct here."""
+        """The records, each with its code where it has one; raw texts are distinct in the table."""
         if not isinstance(self.listed, sa.Table):
             return records
         return sa.outerjoin(records, self.listed, raw == self.listed.c.value)
 
-    def code(self, system: str, raw: sa.ColumnElement[Any], name: str) -> Expression:
+    def code(self, values: Values, raw: Expression, name: str) -> Expression:
         """The code of a value; one that must be known and is not stops the query.
 
         `name` is what the query calls the raw text.
         """
-        otherwise = stop(system, name) if self.must_be_known else sa.literal(UNKNOWN)
+        otherwise = values.stop(name) if self.must_be_known else sa.literal(UNKNOWN)
         missing = sa.literal(self.codes.code_of_missing())
         absent = sa.case((raw.is_(None), missing), else_=otherwise)
         if not isinstance(self.listed, sa.Table):
@@ -95,13 +87,13 @@ class Labels:
 class Scratch:
     """Tables that only this connection sees, dropped when the context ends.
 
-    They are temporary. Parallel workers of PostgreSQL cannot read such tables: beside a table that
-    this transaction makes they are plain ones, which nobody sees before it is committed.
+    They are temporary. Where a dialect has a `plain_prefix`, they are plain ones beside a table
+    that this transaction makes: nobody sees them before it is committed.
     """
 
     def __init__(self, session: Session, beside: TableName | None = None) -> None:
         self._session = session
-        self._beside = beside if session.system == "postgresql" else None
+        self._beside = None if session.dialect.plain_prefix is None else beside
         self._made: list[sa.Table] = []
 
     def __enter__(self) -> Self:
@@ -113,7 +105,7 @@ class Scratch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """After an error the connection is about to be closed, and they go with it."""
+        """After an error the connection is about to be closed, which drops them."""
         if error is None:
             for table in self._made:
                 self._session.run(sa.schema.DropTable(table))
@@ -132,19 +124,21 @@ class Scratch:
     ) -> Labels:
         """The code of each of these texts of a column."""
         found = relation.raws(self._session, name, values)
-        if self._session.system == "postgresql" and len(found) <= _FEW:
-            return Labels({each: values[text] for each, text in found.items()}, codes, strict)
-        raws = [relation.encoded(each) for each in found]
-        longest = max((len(each.encode()) for each in found if each), default=1)
+        dialect = self._session.dialect
+        if len(found) <= dialect.most_inline_texts:
+            return Labels({raw: values[text] for raw, text in found.items()}, codes, strict)
+        longest = max((len(raw.encode()) for raw in found if raw), default=1)
+        kind = pa.binary() if relation.values.raw_is_bytes else pa.string()
         data = pa.table(
             {
-                "value": pa.array(raws, pa.binary() if relation.is_binary else pa.string()),
+                "value": pa.array(list(found), pa.string()).cast(kind),
                 "code": pa.array([values[text] for text in found.values()], pa.int32()),
             }
         )
-        indexed = self.indexes and longest <= _LONGEST_KEY
+        indexed = dialect.joins_by_index and longest <= dialect.longest_key
+        raw_type = relation.values.raw_type(longest)
         columns = [
-            sa.Column("value", relation.raw_type(longest), primary_key=indexed, nullable=False),
+            sa.Column("value", raw_type, primary_key=indexed, nullable=False),
             sa.Column("code", sa.Integer, nullable=False, autoincrement=False),
         ]
         return Labels(self.table(columns, data), codes, strict)
@@ -156,32 +150,26 @@ class Scratch:
         typed: Mapping[str, Expression] = MappingProxyType({}),
     ) -> sa.Table:
         """A temporary table with these rows; the columns of `typed` have the expressions' types."""
-        system = self._session.system
-        kind, place = [_PREFIXES.get(system, "TEMPORARY")], TableName(f"shoal_{token_hex(4)}")
-        if self._beside is not None:
-            kind, place = ["UNLOGGED"], staged_name(self._beside)
-        elif system == "mssql":
-            kind, place = [], place.beside(f"#{place.table}")
-        made = sa.Table(place.table, sa.MetaData(), *columns, schema=place.schema, prefixes=kind)
-        name = self._session.connection.dialect.identifier_preparer.format_table(made)
+        dialect = self._session.dialect
+        prefix, name = "TEMPORARY", TableName(f"shoal_{token_hex(4)}")
+        if self._beside is not None and dialect.plain_prefix is not None:
+            prefix, name = dialect.plain_prefix, staged_name(self._beside)
+        made = sa.Table(name.table, sa.MetaData(), *columns, schema=name.schema, prefixes=[prefix])
         if typed:
             empty = self._session.sql(_shape(columns, typed))
-            self._session.run(f"CREATE {kind[0]} TABLE {name} AS {empty}")
+            self._session.run(f"CREATE {prefix} TABLE {name.sql(self._session)} AS {empty}")
         else:
             self._session.run(sa.schema.CreateTable(made))
         self._made.append(made)
-        insert(self._session, made, data.to_batches())
-        if system == "postgresql":
-            self._session.run(f"ANALYZE {name}")
+        self._session.insert(made, data.to_batches())
+        if dialect.analyzes:
+            self._session.run(f"ANALYZE {name.sql(self._session)}")
         return made
 
     @property
-    def indexes(self) -> bool:
+    def joins_by_index(self) -> bool:
         """Whether tables to join get an index."""
-        return self._session.system in _INDEXED
-
-
-_PREFIXES = {"oracle": "GLOBAL TEMPORARY"}
+        return self._session.dialect.joins_by_index
 
 
 def _shape(

@@ -1,4 +1,9 @@
-"""A recoding as one SELECT: look up codes, let judged classes pass, forget the input order."""
+"""A recoding as one SELECT: look up codes, let judged classes pass, forget the input order.
+
+A column that is released with its own values is released as it is stored. Quasi-identifiers and
+sensitive values were counted by their texts, so all records whose values have one text are given
+one value: see `settled` and `representatives` of `Values`.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +11,31 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
 from shoal.engines.database.classes import classes_table, labels_of, packed, packing
 from shoal.engines.database.fields import TEXT, Field
-from shoal.engines.database.own import Own
-from shoal.engines.database.texts import raw
 
 if TYPE_CHECKING:
     from shoal.engines.base import Recoding
+    from shoal.engines.database.dialects.values import Expression
     from shoal.engines.database.labels import Labels, Scratch
     from shoal.engines.database.relation import Relation
     from shoal.engines.database.session import Session
-
-    Expression = sa.ColumnElement[Any]
-
-
-_PLAN = ("enable_nestloop = off", "join_collapse_limit = 1")
-"""PostgreSQL is to join small tables one by one, as the query says: of codes that it has to compute
-first it has wrong notions."""
 
 
 @dataclass(frozen=True)
 class Recoded:
     """A query for the recoded records, and one without rows whose columns have their types.
 
-    `declared` are these types in the words of SQLite.
+    `types` are the declared types of the columns.
     """
 
     query: sa.Select[Any]
     shape: sa.Select[Any]
-    declared: Mapping[str, str]
+    types: Mapping[str, str]
 
 
 def recoded(
@@ -51,17 +49,18 @@ def recoded(
 ) -> Recoded:
     """A query for the released columns under their names, in an order that they alone decide.
 
-    Columns of `as_texts` are released as texts, or as raw texts where these are spelled anew.
+    Columns of `as_texts` are released as texts, or as raw texts where these are spelled again.
 
-    The order is by the classes, sorted by their labels, then by what no class tells. The rows of a
-    table have no order that means anything, so `into_table` lets PostgreSQL sort numbers as text.
+    The order is by the classes, sorted by their labels, then by the values that differ within a
+    class. The rows of a table have no order that means anything, so `into_table` allows a dialect
+    to sort by codes before it joins the labels.
 
     Three steps: the records with the raw texts t0, t1, ... of the quasi-identifiers; their codes
     k0, k1, ...; and the join with the classes that may pass, which has the labels. The codes are
     packed into one number for that, where they fit. A record that does not pass needs no label.
     """
     by_class = [name for name in recoding.same_in_class() if _is_text(relation, recoding, name)]
-    sorts_first = into_table and session.system == "postgresql"
+    sorts_first = into_table and session.dialect.sorts_before_labels
     unchanged = [name for name in by_class if sorts_first and recoding.is_unchanged(name)]
     labels = labels_of(scratch, relation, recoding)
     released = {
@@ -70,36 +69,97 @@ def recoded(
     classes = classes_table(scratch, relation, recoding, labels, by_class, released)
     packs = packing([each.codes for each in labels])
     own = {
-        name: Own(
+        name: _OwnColumn(
             relation,
             name,
-            key=name in recoding.generalized,
-            counted=name in recoding.generalized or name in recoding.blanked,
-            streamed=not into_table,
+            is_key=name in recoding.generalized,
+            is_counted=name in recoding.generalized or name in recoding.blanked,
+            is_streamed=not into_table,
             as_text=name in as_texts,
         )
         for name in recoding.columns
         if recoding.is_unchanged(name)
     }
     coded = _coded(session, scratch, relation, recoding, labels, own)
-    parts = _Parts(relation, recoding, own, coded, classes, packs)
-    for setting in _PLAN if session.system == "postgresql" else ():
-        session.run(f"SET LOCAL {setting}")
-    query = (_sorted_first if sorts_first else _joined_first)(parts, by_class)
-    declared = {
+    parts = _QueryParts(relation, recoding, own, coded, classes, packs)
+    for setting in session.dialect.recoding_settings:
+        session.run(setting)
+    prefix = session.dialect.select_prefix
+    query = _sorted_first(parts, by_class) if sorts_first else _joined(parts, by_class, prefix)
+    types = {
         name: "TEXT" if not recoding.is_unchanged(name) else relation.field(name).declared
         for name in recoding.columns
     }
-    return Recoded(query, _shape(relation, recoding, classes), declared)
+    return Recoded(query, _shape(relation, recoding, classes), types)
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _OwnColumn:
+    """A column that is released with its own values.
+
+    It `is_key` where it is a quasi-identifier, whose missing values are known by their code, and
+    `is_counted` where it is one or sensitive. It `is_streamed` out of the database, perhaps
+    `as_text`, or goes to a table there.
+    """
+
+    relation: Relation
+    name: str
+    is_key: bool
+    is_counted: bool
+    is_streamed: bool
+    as_text: bool
+
+    @property
+    def field(self) -> Field:
+        """The column in its relation."""
+        return self.relation.field(self.name)
+
+    def value(self) -> Expression:
+        """What is released of a record; empty text and NaN are null, but not those of a key."""
+        relation = self.relation
+        if self.as_text:
+            return relation.streamed_text(self.name)
+        if self.is_key:
+            value = relation.settled(self.name)
+        else:
+            value = relation.without_missing(self.name, settled=self.is_counted)
+        return relation.values.streamed(value, self.field) if self.is_streamed else value
+
+    def variants(self, session: Session, scratch: Scratch) -> sa.Table | None:
+        """Raw texts that share their text with another, each with its replacement, if any do."""
+        values = self.relation.values
+        if not values.stores_variants or not self.is_counted or self.as_text:
+            return None
+        found = values.representatives(self.relation.distinct(session, self.name), self.field)
+        if not found:
+            return None
+        data = pa.table({"value": list(found), "instead": list(found.values())})
+        columns = [
+            sa.Column("value", sa.Text, primary_key=True),
+            sa.Column("instead", sa.Text, nullable=False),
+        ]
+        return scratch.table(columns, data)
+
+    def replaced(self, value: Expression, variants: sa.Table) -> Expression:
+        """The value that replaces all of its text."""
+        instead = variants.c.instead
+        stored = self.relation.values.restored(instead, self.field)
+        return sa.case((instead.is_not(None), stored), else_=value)
+
+    def order(self, value: Expression) -> Expression:
+        """What to sort released values by: the released value alone decides."""
+        if self.as_text:
+            return value
+        return self.relation.values.order(value, self.field, streamed=self.is_streamed)
+
+
+@dataclass(frozen=True)
+class _QueryParts:
     """What a query is made of: `coded` are the records with the codes that `packs` packs."""
 
     relation: Relation
     recoding: Recoding
-    own: Mapping[str, Own]
+    own: Mapping[str, _OwnColumn]
     coded: sa.Subquery
     classes: sa.Table
     packs: list[dict[int, int]]
@@ -114,9 +174,9 @@ class _Parts:
         match = sa.and_(*(number == self.classes.c[f"p{i}"] for i, number in numbers))
         return sa.join(self.coded, self.classes, match, isouter=self.recoding.mark)
 
-    def place(self) -> Expression:
-        """The place of a record's class, which is that of no labels for a marked one."""
-        return sa.func.coalesce(self.classes.c.place, 0)
+    def rank(self) -> Expression:
+        """The rank of a record's class, which is that of no labels for a marked one."""
+        return sa.func.coalesce(self.classes.c.rank, 0)
 
     def label(self, name: str) -> sa.Column[Any]:
         """The label that a class has for a column."""
@@ -124,28 +184,28 @@ class _Parts:
 
     def order(self, name: str, value: Expression) -> Expression:
         """What to sort released values of a column by, nulls first."""
+        values = self.relation.values
         if name in self.own:
-            order = self.own[name].order(value)
-        else:
-            order = raw(self.relation.system, value, Field(name, TEXT))
-        return nulls_first(self.relation.system, order)
+            return values.nulls_first(self.own[name].order(value))
+        return values.nulls_first(values.raw(value, Field(name, TEXT)))
 
 
-def _joined_first(parts: _Parts, by_class: Collection[str]) -> sa.Select[Any]:
-    """Records with the labels of their classes, sorted by the places of these."""
+def _joined(parts: _QueryParts, by_class: Collection[str], prefix: str) -> sa.Select[Any]:
+    """Records with the labels of their classes, sorted by the ranks of these."""
     values = {name: _released(parts, i, name) for i, name in enumerate(parts.recoding.columns)}
     query = sa.select(*_named(values)).select_from(parts.passing())
-    if parts.relation.system in ("mysql", "mariadb"):
-        query = query.prefix_with("STRAIGHT_JOIN")  # classes last, by their index
+    if prefix:
+        query = query.prefix_with(prefix)
     rest = (parts.order(name, value) for name, value in values.items() if name not in by_class)
-    return query.order_by(parts.place(), *rest)
+    return query.order_by(parts.rank(), *rest)
 
 
-def _sorted_first(parts: _Parts, by_class: Collection[str]) -> sa.Select[Any]:
+def _sorted_first(parts: _QueryParts, by_class: Collection[str]) -> sa.Select[Any]:
     """Records sorted by their classes and own values, and labels joined to them in this order.
 
-    What a class tells is not there when they are sorted, so there is less to sort. OFFSET 0 lets
-    PostgreSQL do one after the other; it keeps the order by merging, as the last ORDER BY demands.
+    The labels are not there yet when the records are sorted, so there is less to sort. OFFSET 0
+    makes PostgreSQL sort before it joins; it keeps the order by a merge join, as the last ORDER BY
+    demands.
     """
     source, labels, keys = _to_sort(parts, by_class)
     own = {
@@ -167,19 +227,19 @@ def _sorted_first(parts: _Parts, by_class: Collection[str]) -> sa.Select[Any]:
 
 
 def _to_sort(
-    parts: _Parts, by_class: Collection[str]
+    parts: _QueryParts, by_class: Collection[str]
 ) -> tuple[sa.FromClause, sa.FromClause, list[sa.Label[Any]]]:
     """The records, the labels, and the keys that sort the ones and join them with the others.
 
     Where all codes are released, records are sorted by them and need no class before. No other
-    codes may decide their order, so they are sorted by the place of the class.
+    codes may decide their order, so they are sorted by the rank of the class.
     """
     recoding, classes = parts.recoding, parts.classes
     if not recoding.mark and recoding.generalized.keys() <= {*recoding.columns}:
         numbers = [number.label(f"p{i}") for i, number in enumerate(parts.numbers())]
         return parts.coded, classes, numbers
-    labels = sa.select(classes.c.place, *(parts.label(name) for name in by_class)).distinct()
-    return parts.passing(), labels.subquery("labels"), [parts.place().label("place")]
+    labels = sa.select(classes.c.rank, *(parts.label(name) for name in by_class)).distinct()
+    return parts.passing(), labels.subquery("labels"), [parts.rank().label("rank")]
 
 
 def _named(values: Mapping[str, Expression]) -> list[sa.Label[Any]]:
@@ -205,25 +265,22 @@ def _shape(relation: Relation, recoding: Recoding, classes: sa.Table) -> sa.Sele
     return sa.select(*named).select_from(joined).limit(0)
 
 
-def nulls_first(system: str, expression: Expression) -> Expression:
-    """An ascending order with nulls first, which most systems do by themselves."""
-    return expression.nulls_first() if system in ("postgresql", "oracle") else expression
-
-
 def _coded(
     session: Session,
     scratch: Scratch,
     relation: Relation,
     recoding: Recoding,
     labels: list[Labels],
-    own: Mapping[str, Own],
+    own: Mapping[str, _OwnColumn],
 ) -> sa.Subquery:
     """Every record with its released values v0, v1, ... and the codes of its quasi-identifiers."""
-    places = {name: f"v{i}" for i, name in enumerate(recoding.columns) if name in own}
-    shared = {name: own[name].one_of_each(session, scratch) for name in own}
-    values = [own[name].value().label(place) for name, place in places.items()]
+    aliases = {name: f"v{i}" for i, name in enumerate(recoding.columns) if name in own}
+    variants = {name: own[name].variants(session, scratch) for name in own}
+    values = [own[name].value().label(alias) for name, alias in aliases.items()]
     values += [
-        relation.raw(name).label(f"s{places[name]}") for name in shared if shared[name] is not None
+        relation.raw(name).label(f"s{aliases[name]}")
+        for name in variants
+        if variants[name] is not None
     ]
     texts = [relation.raw(name).label(f"t{j}") for j, name in enumerate(recoding.generalized)]
     cleaned = sa.select(*values, *texts).select_from(relation.source)
@@ -236,19 +293,19 @@ def _coded(
     for j, each in enumerate(labels):
         text = records.c[f"t{j}"]
         source = each.join(source, text)
-        codes.append(each.code(relation.system, text, f"records.t{j}").label(f"k{j}"))
+        codes.append(each.code(relation.values, text, f"records.t{j}").label(f"k{j}"))
     kept = []
-    for name, place in places.items():
-        value: Expression = records.c[place]
-        instead = shared[name]
-        if instead is not None:
-            source = source.outerjoin(instead, instead.c.value == records.c[f"s{place}"])
-            value = own[name].replaced(value, instead)
-        kept.append(value.label(place))
+    for name, alias in aliases.items():
+        value: Expression = records.c[alias]
+        table = variants[name]
+        if table is not None:
+            source = source.outerjoin(table, table.c.value == records.c[f"s{alias}"])
+            value = own[name].replaced(value, table)
+        kept.append(value.label(alias))
     return sa.select(*kept, *codes).select_from(source).subquery("coded")
 
 
-def _released(parts: _Parts, position: int, name: str) -> Expression:
+def _released(parts: _QueryParts, position: int, name: str) -> Expression:
     """What is released of a column: its label, or the unchanged value in its own type."""
     recoding = parts.recoding
     if not recoding.is_unchanged(name):
@@ -258,7 +315,7 @@ def _released(parts: _Parts, position: int, name: str) -> Expression:
     if name in recoding.generalized:
         absent.append(parts.coded.c[f"k{list(recoding.generalized).index(name)}"] == 0)
     if recoding.mark and name in recoding.blanked:
-        absent.append(parts.classes.c.place.is_(None))
+        absent.append(parts.classes.c.rank.is_(None))
     if parts.own[name].as_text:
         return sa.case((sa.or_(*absent), sa.null()), else_=value) if absent else value
     return _typed(parts.relation, name, sa.or_(*absent) if absent else None, value)

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from shoal.engines.base import Source, without_password
-from shoal.engines.database.address import address, file_of, same_database
+from shoal.engines.database.address import address, dialect_of, same_database
 from shoal.engines.database.counting import count, count_distinct
 from shoal.engines.database.labels import Scratch
-from shoal.engines.database.names import existing
-from shoal.engines.database.reading import read
+from shoal.engines.database.names import existing_name
 from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import Relation, query_relation, table_relation
 from shoal.engines.database.session import Session
-from shoal.engines.database.streaming import arrow_types, columns_with_nul, respelled
+from shoal.engines.database.stream_types import arrow_types, columns_with_nul, respelled
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
@@ -32,22 +31,23 @@ if TYPE_CHECKING:
 
 def open_table(options: DatabaseOptions, *, lock_wait: int | None = None) -> DatabaseSource:
     """Open what the options name: a table or view, else a query."""
-    place = without_password(options.url)
-    file = file_of(address(options.url))
+    shown = without_password(options.url)
+    url = address(options.url)
+    file = dialect_of(url).file(url)
     if file is not None and not file.is_file():
         raise BadData(
-            f"no file {file}, which {place} names",
+            f"no file {file}, which {shown} names",
             code="no-file",
             hint="see the path: sqlite:///file is relative, sqlite:////file is absolute",
         )
-    session = Session(options.url, place, lock_wait=lock_wait)
+    session = Session(options.url, shown, lock_wait=lock_wait)
     try:
         if options.table is not None:
-            table = existing(session, options.table)
-            session.name = f"{options.table} of {place}"
+            table = existing_name(session, options.table)
+            session.name = f"{options.table} of {shown}"
             relation = table_relation(session, table, session.name)
         else:
-            session.name = f"a query of {place}"
+            session.name = f"a query of {shown}"
             relation = query_relation(session, options.query or "", session.name)
     except BaseException:
         session.close()
@@ -58,7 +58,7 @@ def open_table(options: DatabaseOptions, *, lock_wait: int | None = None) -> Dat
 class DatabaseSource(Source):
     """A relation in a session: what is counted is counted there, and so is what is recoded.
 
-    All of it happens in one transaction, so it sees one state of the data where the system has
+    All of it happens in one transaction, so it sees one state of the data where the database has
     snapshots.
     """
 
@@ -112,11 +112,11 @@ class DatabaseSource(Source):
         spellings = {name: self._relation.streamed_spelling(name) for name in texts}
         with Scratch(self._session) as scratch:
             made = recoded(self._session, scratch, self._relation, recoding, as_texts=texts)
-            with closing(read(self._session, made.query, schema)) as batches:
+            with closing(self._session.batches(made.query, schema)) as batches:
                 spelled = (respelled(batch, spellings) for batch in batches)
                 yield pa.RecordBatchReader.from_batches(schema, spelled)
 
     def close(self) -> None:
-        """Hang up, unless the connection is another's."""
+        """Disconnect, unless the connection is another's."""
         if self._owns:
             self._session.close()
