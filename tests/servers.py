@@ -97,6 +97,8 @@ def mariadb(installer: str, server: str) -> Iterator[str]:
         )
         _give(folder / "init.sql", user)
         places = [f"--socket={folder / 'socket'}", f"--port={port}", "--bind-address=127.0.0.1"]
+        # A server that starts deletes the temporary tables in its folder for temporary files.
+        places.append(f"--tmpdir={folder}")
         first = [f"--init-file={folder / 'init.sql'}", "--innodb-flush-log-at-trx-commit=0"]
         started = [server, *reversed(data), *places, *first, "--skip-name-resolve"]
         if user is not None:
