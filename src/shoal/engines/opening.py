@@ -220,6 +220,8 @@ def _stage_stream(
     def watched() -> Iterator[pa.RecordBatch]:
         try:
             yield from rows
+        except GeneratorExit:  # the target failed and reads no further
+            raise
         except BaseException as error:
             failures.append(error)
             raise
@@ -229,7 +231,10 @@ def _stage_stream(
         return _stage_rows(target, stream, resources, spark)
     except BaseException:
         if failures:
-            raise failures[0] from None
+            try:
+                raise failures[0] from None
+            finally:
+                failures.clear()  # an error keeps this frame, which must not keep the error
         raise
 
 
