@@ -70,9 +70,9 @@ def classes_table(
         for name, each in zip(names, labels, strict=True)
     }
     distinct = pa.table(codes).group_by(names).aggregate([])
-    columns: list[sa.Column[Any]] = [sa.Column("rank", sa.Integer, nullable=False)]
+    columns: list[sa.Column[Any]] = [sa.Column("class_rank", sa.Integer, nullable=False)]
     arrays: dict[str, Any] = {
-        "rank": class_ranks([distinct.column(name) for name in by_class], len(distinct))
+        "class_rank": class_ranks([distinct.column(name) for name in by_class], len(distinct))
     }
     indexed = scratch.joins_by_index
     for i, pack in enumerate(packing([each.codes for each in labels])):
@@ -88,7 +88,7 @@ def classes_table(
                 typed[f"g{j}"] = released[name]
     table = pa.table(arrays)
     if recoding.mark:
-        nobody = {name: -1 if name.startswith("p") else None for name in arrays} | {"rank": 0}
+        nobody = {name: -1 if name.startswith("p") else None for name in arrays} | {"class_rank": 0}
         table = pa.concat_tables([table, pa.Table.from_pylist([nobody], table.schema)])
     return scratch.table(columns, table, typed)
 

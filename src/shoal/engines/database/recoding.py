@@ -176,7 +176,7 @@ class _QueryParts:
 
     def rank(self) -> Expression:
         """The rank of a record's class, which is that of no labels for a marked one."""
-        return sa.func.coalesce(self.classes.c.rank, 0)
+        return sa.func.coalesce(self.classes.c.class_rank, 0)
 
     def label(self, name: str) -> sa.Column[Any]:
         """The label that a class has for a column."""
@@ -238,8 +238,8 @@ def _to_sort(
     if not recoding.mark and recoding.generalized.keys() <= {*recoding.columns}:
         numbers = [number.label(f"p{i}") for i, number in enumerate(parts.numbers())]
         return parts.coded, classes, numbers
-    labels = sa.select(classes.c.rank, *(parts.label(name) for name in by_class)).distinct()
-    return parts.passing(), labels.subquery("labels"), [parts.rank().label("rank")]
+    labels = sa.select(classes.c.class_rank, *(parts.label(name) for name in by_class)).distinct()
+    return parts.passing(), labels.subquery("labels"), [parts.rank().label("class_rank")]
 
 
 def _named(values: Mapping[str, Expression]) -> list[sa.Label[Any]]:
@@ -315,7 +315,7 @@ def _released(parts: _QueryParts, position: int, name: str) -> Expression:
     if name in recoding.generalized:
         absent.append(parts.coded.c[f"k{list(recoding.generalized).index(name)}"] == 0)
     if recoding.mark and name in recoding.blanked:
-        absent.append(parts.classes.c.rank.is_(None))
+        absent.append(parts.classes.c.class_rank.is_(None))
     if parts.own[name].as_text:
         return sa.case((sa.or_(*absent), sa.null()), else_=value) if absent else value
     return _typed(parts.relation, name, sa.or_(*absent) if absent else None, value)
