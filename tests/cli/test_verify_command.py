@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +118,25 @@ def test_the_levels_and_records_of_a_result_are_held_against_the_release(folder:
     seen = findings(folder, *result)
     assert seen["source"]["saw"].startswith("not judged: it cannot be read")
     assert not seen["suppression"]["holds"]
+
+
+@pytest.mark.parametrize("kind", ["file", "table"])
+def test_a_wrong_number_of_records_fails_a_good_release_of_a_readable_source(
+    folder: Path, kind: str
+) -> None:
+    if kind == "table":
+        header, *rows = (line.split(",") for line in SOURCE.splitlines())
+        with closing(sqlite3.connect(folder / "people.db")) as connection, connection:
+            connection.execute(f"CREATE TABLE people ({', '.join(header)})")
+            connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
+        table = f"{{url: 'sqlite:///{folder / 'people.db'}', table: people}}"
+        change(folder / "definition.yaml", "people.csv", table)
+    assert verify(folder, "--records", "5").exit_code == 0
+    for wrong in ("4", "6", "0"):
+        done = verify(folder, "--records", wrong)
+        assert done.exit_code == 4
+        seen = findings(folder, "--records", wrong)["source"]
+        assert (seen["holds"], seen["saw"]) == (False, f"5 records, but {wrong} given")
 
 
 def test_a_number_of_records_is_believed_only_where_the_source_cannot_be_read(folder: Path) -> None:

@@ -236,8 +236,26 @@ def test_marked_rows_form_no_class_and_count_as_suppressed() -> None:
     assert one(marked + ["rome"] * 3, 5, model).records == 3
     assert one(marked + ["rome"] * 3, 5, model).safe
     assert failing(one([*marked, None, *["rome"] * 3], 6, model)) == {"suppression"}
-    assert one([*marked, None, *["rome"] * 3], 6, model, blank=1).safe
+    assert failing(one([*marked, None, *["rome"] * 3], 6, model, blank=1)) == {"suppression"}
     assert failing(one(marked + ["rome"] * 3, 6, model)) == {"suppression"}
+
+
+def test_blank_records_of_the_source_count_as_suppressed_unless_they_could_be_a_class() -> None:
+    """A class of them looks like marked rows, but one with fewer than k was suppressed too."""
+    model = TWO.model_copy(update={"suppressed": "mark", "suppression": 1})
+    rows = [None, None, None, None, "rome", "rome", "rome"]
+    assert one(rows, 7, model, blank=3).safe
+    assert failing(one(rows, 7, model, blank=2)) == {"suppression"}
+    assert failing(one([None, *rows], 8, model, blank=3)) == {"suppression"}
+    ill = {"role": "sensitive", "diversity": {"distinct": 2}}
+    diverse = definition({"city": CITY, "ill": ill}, suppressed="mark", suppression=1, k=3)
+    kept = [("rome", "flu"), ("rome", "cold"), ("rome", "flu")]
+    table = source(["city", "ill"], [*kept, *[(None, None)] * 4])
+    assert failing(verify(diverse, table, records=7, blank=3)) == {"suppression"}
+    as_value = diverse.model_copy(
+        update={"missing": diverse.missing.model_copy(update={"sensitive": "value"})}
+    )
+    assert failing(verify(as_value, table, records=7, blank=3)) == {"suppression"}
 
 
 def test_a_marked_row_must_be_blank_in_its_sensitive_values_too() -> None:

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from shoal.definition.model import OutputFile
 from shoal.errors import UserError, quoted
-from shoal.measure.classes import ClassTable, count_classes
+from shoal.measure.classes import SIZE, ClassTable, count_classes
 from shoal.measure.persons import Persons
 from shoal.values import Finding, Verdict
 from shoal.verify.demands import NAMED_CLASSES, judge_demands, names_of
@@ -73,13 +75,14 @@ def verify(
         original = Original(source, values)
     persons = _persons(definition, found, levels, original)
     told_apart = definition.suppressed != "mark" or (source is not None and blank == found.blank)
+    unseen = _unseen(definition, found, blank, reference)
     findings = (
         presence,
         *_levels(definition, found, levels, values or {}),
         _at_least_k("k-anonymity", "records", definition.k, found),
         *_complete(definition, found),
         *_demands(definition, found, reference, persons),
-        _suppression(definition, found, records, removed, blank),
+        _suppression(definition, found, records, removed, blank=blank, unseen=unseen),
         *_numbers(found, persons, (numbers or {}) if told_apart else {}),
     )
     return Verdict(findings, found.records, found.classes, found.smallest)
@@ -230,14 +233,44 @@ def _numbers(
     return [Finding("numbers", not wrong, saw)]
 
 
+def _unseen(
+    definition: Definition,
+    found: ClassTable,
+    blank: int,
+    reference: Mapping[str, Values] | None,
+) -> int:
+    """The blank records of the source that a run released as a class, not as suppressed records.
+
+    They look like marked rows. Those that are in no class that can be seen are a class of their
+    own; where that would not be safe, they were suppressed like others.
+    """
+    alone = blank - found.blank
+    if definition.suppressed != "mark" or alone < definition.k:
+        return 0
+    labels = pa.table(
+        {f"column {i}": pa.nulls(1) for i in range(len(definition.quasi_identifiers))}
+    )
+    values = {name: [{None: alone}] for name in definition.sensitive}
+    table = labels.append_column(SIZE, pa.array([alone], pa.int64()))
+    own_class = ClassTable(definition.quasi_identifiers, table, values=values)
+    findings = judge_demands(definition, own_class, reference)
+    return alone if all(finding.holds for finding in findings) else 0
+
+
 def _suppression(
-    definition: Definition, found: ClassTable, records: int | None, removed: int, blank: int
+    definition: Definition,
+    found: ClassTable,
+    records: int | None,
+    removed: int,
+    *,
+    blank: int,
+    unseen: int,
 ) -> Finding:
     """The suppressed records are within the limit.
 
     Left out by default: then they are the records that are not there. Marked: every record is
-    there, and the marked rows are the suppressed records and perhaps the blank ones that are in no
-    class, so at least the difference was suppressed.
+    there, and the marked rows are the suppressed records. `unseen` rows are not counted: they are
+    a class of blank records, which looks like marked rows.
     """
     name = "suppression"
     there = found.records + found.marked
@@ -255,7 +288,7 @@ def _suppression(
         if there < remaining:
             saw = f"{there:,} of {remaining:,} records there; suppressed ones should be marked"
             return Finding(name, False, saw)
-        suppressed = max(0, found.marked - (blank - found.blank))
+        suppressed = max(0, found.marked - unseen)
     else:
         suppressed = remaining - there
     saw = f"{suppressed:,} of {remaining:,} records suppressed; {limit:,} allowed"
