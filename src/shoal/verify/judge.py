@@ -250,7 +250,7 @@ def _unseen(
     labels = pa.table(
         {f"column {i}": pa.nulls(1) for i in range(len(definition.quasi_identifiers))}
     )
-    values = {name: [{None: alone}] for name in definition.sensitive}
+    values: dict[str, list[Values]] = {name: [{None: alone}] for name in definition.sensitive}
     table = labels.append_column(SIZE, pa.array([alone], pa.int64()))
     own_class = ClassTable(definition.quasi_identifiers, table, values=values)
     findings = judge_demands(definition, own_class, reference)
