@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import prefork
 from shoal.definition import hierarchies, model
 from shoal.definition.read import from_mapping
 from shoal.demo.files import write_demo
@@ -63,32 +64,40 @@ def finished_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a `shoal` that need not import anything."""
+    folder = tmp_path_factory.mktemp("programs")
+    prefork.program(folder)
+    return folder
+
+
 @pytest.fixture
 def demo_folder(finished_demo: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished_demo, tmp_path / "work"))
 
 
 @pytest.mark.parametrize("page", pages_with("python", "console"), ids=name_of)
-def test_every_code_block_of_a_page_runs(page: Path, demo_folder: Path) -> None:
+def test_every_code_block_of_a_page_runs(page: Path, demo_folder: Path, programs: Path) -> None:
+    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path}
     for block in blocks(page, "python", "console"):
         place = f"{name_of(page)} line {block.line}"
         if block.language == "python":
-            expect([sys.executable, "-c", block.text], 0, demo_folder, place)
+            expect([sys.executable, "-c", block.text], 0, demo_folder, place, environment)
         else:
             for command, code in commands(block):
-                expect(["bash", "-c", command], code, demo_folder, f"{place}: {command}")
+                where = f"{place}: {command}"
+                expect(["bash", "-c", command], code, demo_folder, where, environment)
 
 
-def expect(command: list[str], code: int, folder: Path, place: str) -> None:
+def expect(
+    command: list[str], code: int, folder: Path, place: str, environment: Mapping[str, str]
+) -> None:
     done = subprocess.run(
-        command, cwd=folder, env=environment(), capture_output=True, text=True, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == code, f"{place}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-
-
-def environment() -> Mapping[str, str]:
-    """The commands of this installation come first."""
-    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
 @pytest.mark.parametrize("page", pages_with("yaml"), ids=name_of)

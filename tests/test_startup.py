@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,12 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     said = python(HELP.format(arguments=arguments) + IMPORTED.removeprefix("; "))
     assert said.splitlines()[-1] == "[]"
+
+
+def test_the_installed_program_starts() -> None:
+    program = Path(sys.executable).with_name("shoal")
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("shoal ")
 
 
 def test_public_names_stay_functions_whatever_modules_are_imported() -> None:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from adapters import rows_of
-from commands import TIME_LIMIT, leftovers, shoal, start
+from commands import TIME_LIMIT, leftovers, shoal
 from servers import load
 from shoal.engines.base import DatabaseOptions, FileOptions
 from shoal.engines.database import leftover_tables, open_table
@@ -104,21 +104,19 @@ def test_a_database_without_space_keeps_its_table_and_nothing_else(tmp_path: Pat
 
 def test_a_run_that_is_killed_leaves_one_whole_folder_or_the_other(tmp_path: Path) -> None:
     write(tmp_path, OUTPUTS["folder"], 20_000)
+    shoal("--version", folder=tmp_path)
+    began = time.monotonic()
     assert shoal("run", "it.yaml", folder=tmp_path).returncode == 0
+    usual = time.monotonic() - began
     whole = rows_of(open_files(FileOptions(str(tmp_path / "out"))))
     chance, kills = random.Random(7), 0
     for _ in range(10):
-        process = start("run", "it.yaml", "--k", "3", folder=tmp_path)
-        try:
-            process.wait(chance.uniform(0.3, 2.5))
-        except subprocess.TimeoutExpired:
-            kills += 1
-            process.kill()
-        process.communicate(timeout=TIME_LIMIT)
+        moment = chance.uniform(0.1, 1.1) * usual
+        ended = shoal("run", "it.yaml", "--k", "3", folder=tmp_path, kill_after=moment)
+        kills += ended.returncode < 0
         assert rows_of(open_files(FileOptions(str(tmp_path / "out")))) == whole
     assert kills > 0
-    cleaned = start("clean", ".", folder=tmp_path)
-    cleaned.communicate(timeout=TIME_LIMIT)
+    shoal("clean", ".", folder=tmp_path)
     assert leftovers(tmp_path) == []
 
 
@@ -130,6 +128,7 @@ def test_a_run_that_is_killed_leaves_one_whole_table_or_the_other(
     url = request.getfixturevalue(f"{kind}_url")
     place = f"{{url: '{url}', table: killed, replace: true}}"
     write(tmp_path, place, 20_000)
+    shoal("--version", folder=tmp_path)
     began = time.monotonic()
     assert shoal("run", "it.yaml", folder=tmp_path).returncode == 0
     usual, old = time.monotonic() - began, table_rows(url)
@@ -137,13 +136,9 @@ def test_a_run_that_is_killed_leaves_one_whole_table_or_the_other(
     new, chance, kills = table_rows(url), random.Random(11), 0
     assert new != old
     for moment in range(10):
-        process = start("run", "it.yaml", "--k", "2" if moment % 2 else "1500", folder=tmp_path)
-        try:
-            process.wait(chance.uniform(0.3, 1.1) * usual)
-        except subprocess.TimeoutExpired:
-            kills += 1
-            process.kill()
-        process.communicate(timeout=TIME_LIMIT)
+        k, seconds = "2" if moment % 2 else "1500", chance.uniform(0.1, 1.1) * usual
+        ended = shoal("run", "it.yaml", "--k", k, folder=tmp_path, kill_after=seconds)
+        kills += ended.returncode < 0
         assert table_rows(url) in (old, new)
     assert kills > 0
     assert shoal("clean", "it.yaml", folder=tmp_path).returncode == 0

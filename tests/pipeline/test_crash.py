@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import random
 import subprocess
+import time
 from pathlib import Path
 
-from commands import TIME_LIMIT, leftovers, shoal, start
+from commands import leftovers, shoal
 from shoal.demo.files import write_demo
 
 
 def test_a_killed_run_leaves_the_old_output_or_the_new_one_whole(tmp_path: Path) -> None:
-    write_demo(tmp_path, 30_000)
+    write_demo(tmp_path, 8_000)
     release, report = tmp_path / "release.csv", tmp_path / "report.html"
     command = ("run", "patients.yaml", "--k", "2", "--suppression", "10%")
+    shoal("--version", folder=tmp_path)
+    began = time.monotonic()
     assert shoal(*command, folder=tmp_path).returncode == 0
+    usual = time.monotonic() - began
     new = release.read_bytes()
     chance = random.Random(5)
     kills = 0
     for moment in range(10):
         release.write_bytes(b"old")
         report.unlink(missing_ok=True)
-        process = start(*command, folder=tmp_path)
-        try:
-            process.wait(0.3 + 0.2 * moment + chance.uniform(0, 0.2))
-        except subprocess.TimeoutExpired:
-            kills += 1
-            process.kill()
-        process.communicate(timeout=TIME_LIMIT)
+        seconds = (0.1 + 0.1 * moment + chance.uniform(0, 0.1)) * usual
+        kills += shoal(*command, folder=tmp_path, kill_after=seconds).returncode < 0
         found = release.read_bytes()
         assert found in (b"old", new)
         if report.exists():
