@@ -1,4 +1,4 @@
-"""`shoal.check` and `shoal.verify`: judge data that is already there."""
+"""`shoal.check` and `shoal.verify`: measure a table, judge a written release."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ def check(
 ) -> Measure:
     """How anonymous a file (a path or glob) or a frame is as it stands.
 
-    Its classes and its k, and what the classes give away about each sensitive attribute: the l, t,
+    Its classes and its k, and what the classes disclose about each sensitive attribute: the l, t,
     alpha, beta and delta reached. `missing_values` lists texts that mean missing, besides empty
     ones. `match` says what a missing quasi-identifier matches; with `all` the table is judged by
     every relation side by side, and with `k` the records below it are counted. `hierarchies` are
     files or trees of sensitive attributes, for hierarchical distance. A missing sensitive value is
     no value, or one more. A single name may stand for a list of one. `person` names the columns
-    that tell persons apart, where one can have several records: classes then count by persons, by
+    that identify a person, where one can have several records: classes then count by persons, by
     extended or basic match. The maybe matches compare at most `pair_limit` pairs of combinations,
     else it is an error; with `all` they are left out then.
-    `warnings` has the other columns looked at too: nearly unique ones, free text.
+    With `warnings` the other columns are examined too: nearly unique ones, free text.
     """
     quasi_identifiers, sensitive = _listed(quasi_identifiers), _listed(sensitive)
     person = _listed(person)
@@ -75,8 +75,8 @@ def check(
         if not warnings:
             return found
         missing = _listed(missing_values)
-        told = examine_table(source, quasi_identifiers, missing, found.records, person)
-    return replace(found, warnings=told)
+        cautions = examine_table(source, quasi_identifiers, missing, found.records, person)
+    return replace(found, warnings=cautions)
 
 
 def _listed(names: str | Sequence[str]) -> Sequence[str]:
@@ -90,7 +90,7 @@ def verify(
     result: str | Path | None = None,
     records: int | None = None,
 ) -> Verdict:
-    """Whether a written release is safe, counted afresh from the file.
+    """Whether a written release is safe, judged from the file.
 
     `result` is the JSON of the run, whose levels and numbers are then checked too; `records` is the
     number of records of the source where it cannot be read any more.

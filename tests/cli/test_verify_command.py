@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from shoal.cli.app import app
 from shoal.definition.model import Intervals
 from shoal.errors import BadData, BadDefinition, UserError
-from shoal.verify.proposals import judge_proposal
+from shoal.verify.stated import judge_proposal
 
 DEFINITION = """
 source: people.csv

@@ -96,7 +96,7 @@ def test_a_table_of_many_patterns_is_measured_by_all_matches_in_seconds() -> Non
     names = [f"column {i}" for i in range(16)]
     rows = [tuple(random.choice(["a", "b", None, None]) for _ in names) for _ in range(6000)]
     shares: list[float] = []
-    judged = measure(source(names, rows), names, match="all", tell=shares.append).matches
+    judged = measure(source(names, rows), names, match="all", progress=shares.append).matches
     by_name = {each.match: each.k or 0 for each in judged}
     for match in ("maybe", "right-maybe"):
         least = min(plain_matches(match, row, rows) for row in rows[:20])

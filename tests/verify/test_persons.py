@@ -286,7 +286,7 @@ def test_a_sensitive_value_that_the_source_does_not_have_there_is_caught(
 def test_records_of_one_person_hide_nobody(table: Visits) -> None:
     """The same release of a source whose records are all of one person."""
     assume(table.shown())
-    assume(table.person == ("id",))
+    table = replace(table, person=("id",))
     same = tuple(("p1", *row[1:]) for row in table.rows)
     assert "persons" in failing(judged(table, table.release(), same))
 

@@ -161,7 +161,7 @@ def check(
             missing_as_value=missing_sensitive == Counted.VALUE,
             k=k,
             pair_limit=PAIR_LIMIT if pair_limit is None else pair_limit,
-            tell=display.share,
+            progress=display.share,
         )
         if warnings:
             names, records = found.quasi_identifiers, found.records

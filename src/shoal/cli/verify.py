@@ -10,7 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
-    from shoal.proof.file import Checked
+    from shoal.proof.check import Checked
     from shoal.values import Verdict
     from shoal.verify.stated import Stated
 
@@ -95,8 +95,7 @@ def _check_proof(
     import secrets
 
     from shoal.cli.progress import progress_of
-    from shoal.proof.check import Sample
-    from shoal.proof.file import check_file
+    from shoal.proof.check import Sample, check_file
 
     drawn = secrets.randbits(32) if seed is None else seed
     chosen = None if sample is None else Sample(sample, drawn)
@@ -105,7 +104,7 @@ def _check_proof(
         def report(done: int, boxes: int) -> None:
             display.say(f"Checking the proof: {done:,} of {boxes:,} boxes")
 
-        return check_file(definition, proof, sample=chosen, tell=report)
+        return check_file(definition, proof, sample=chosen, progress=report)
 
 
 def _judge(

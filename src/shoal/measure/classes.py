@@ -58,9 +58,9 @@ class ClassName:
 class ClassTable:
     """The classes of a table: a row of `table` per class, with its labels and its size.
 
-    Missing equals missing. `marked` records stay out of every class: all that could be said of them
-    is blanked. `values` has for each sensitive attribute the values of every class, in the order of
-    the rows. `blank` records look marked and are in a class all the same.
+    Missing equals missing. `marked` records are in no class: their quasi-identifiers and sensitive
+    values are blanked. `values` has for each sensitive attribute the values of every class, in the
+    order of the rows. `blank` records look like marked ones, but are in a class.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -98,8 +98,8 @@ class ClassTable:
 
     def by_persons(self, persons: Ints, values: Mapping[str, Sequence[Values]]) -> ClassTable:
         """The same classes with persons for sizes, and with values counted by persons."""
-        place = self.table.column_names.index(SIZE)
-        table = self.table.set_column(place, SIZE, pa.array(persons, pa.int64()))
+        position = self.table.column_names.index(SIZE)
+        table = self.table.set_column(position, SIZE, pa.array(persons, pa.int64()))
         return replace(self, table=table, values={**self.values, **values})
 
     def name(self, row: int) -> ClassName:
@@ -110,12 +110,12 @@ class ClassTable:
         )
 
     def first_of(self, rows: Sequence[int], most: int, order: str = "ascending") -> list[int]:
-        """Of these rows at most so many, always the same ones: by size, then by labels."""
+        """At most `most` of these rows, sorted by size and then by labels, so always the same."""
         chosen = np.asarray(rows, dtype=np.int64)
         classes = self.table.take(pa.array(chosen))
         keys = [(SIZE, order)] + [(n, "ascending") for n in classes.column_names[:-1]]
-        places = pc.sort_indices(classes, sort_keys=keys)[:most]
-        return [int(chosen[i]) for i in places.to_pylist()]
+        first = pc.sort_indices(classes, sort_keys=keys)[:most]
+        return [int(chosen[i]) for i in first.to_pylist()]
 
     def column(self, position: int) -> ColumnCount:
         """The labels of one quasi-identifier, from the classes: no second pass over records."""
@@ -148,17 +148,19 @@ def count_classes(
 
     With `mark`, records without any quasi-identifier and sensitive value are suppressed ones. The
     `missing` texts mean missing in quasi-identifiers, the `missing_sensitive` ones in sensitive
-    values: those are released as they stand, so only a blank one can tell a marked record.
+    values. Those texts are released unchanged, so only an empty sensitive value is a sign of a
+    marked record.
 
-    `blank` records look so in the source already. Classes are suppressed as a whole: where other
-    records without any quasi-identifier are there, their class was kept, and these belong to it.
+    `blank` records of the source have no such value either. Classes are suppressed as a whole: if
+    other records without any quasi-identifier are in the table, their class was kept, and the blank
+    records belong to it.
     """
     names, columns = tuple(quasi_identifiers), len(quasi_identifiers)
     if not sensitive:
         table = _counted(source, names, missing)
     else:
         table = _counted(source, (*names, *sensitive), ())
-        table = _without(table, range(columns), missing)
+        table = _with_nulls(table, range(columns), missing)
     marked = in_class = 0
     if mark:
         marked, table = _without_marked(table, range(columns + len(sensitive)))
@@ -167,7 +169,7 @@ def count_classes(
             table = pa.concat_tables([table, _blank(table.schema, in_class)])
     if not sensitive:
         return ClassTable(names, table, marked)
-    table = _without(table, range(columns, columns + len(sensitive)), missing_sensitive)
+    table = _with_nulls(table, range(columns, columns + len(sensitive)), missing_sensitive)
     classes, class_of = _classes(table, columns)
     values = {
         name: _values(table.column(columns + i), table.column(SIZE), class_of, len(classes))
@@ -183,18 +185,18 @@ def _without_marked(table: pa.Table, positions: range) -> tuple[int, pa.Table]:
 
 
 def _blank(schema: pa.Schema, records: int) -> pa.Table:
-    """A row that stands for so many blank records; none for none."""
+    """One row for this number of blank records; no row for none."""
     rows = [{SIZE: records}] if records else []
     return pa.Table.from_pylist(rows, schema)
 
 
 def _counted(source: Source, columns: Sequence[str], missing: Sequence[str]) -> pa.Table:
-    """`count_by` with columns of our own names, so that no name of the data is in the way."""
+    """`count_by` with columns renamed, so that no name of the data clashes with ours."""
     table = source.count_by(columns, missing)
     return table.rename_columns([f"column {i}" for i in range(len(columns))] + [SIZE])
 
 
-def _without(table: pa.Table, positions: range, texts: Sequence[str]) -> pa.Table:
+def _with_nulls(table: pa.Table, positions: range, texts: Sequence[str]) -> pa.Table:
     """The table with these texts null in these columns; rows may then be equal."""
     for i in positions if texts else ():
         labels = table.column(i)
@@ -205,7 +207,7 @@ def _without(table: pa.Table, positions: range, texts: Sequence[str]) -> pa.Tabl
 
 
 def _classes(table: pa.Table, columns: int) -> tuple[pa.Table, Ints]:
-    """The rows that are equal in so many first columns as one, and the class of each row."""
+    """One row for all rows that are equal in the first `columns` columns; the class of each row."""
     labels = table.column_names[:columns]
     numbered = table.append_column("row", pa.array(np.arange(len(table))))
     grouped = numbered.group_by(labels, use_threads=False).aggregate(

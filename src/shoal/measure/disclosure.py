@@ -1,4 +1,4 @@
-"""What the classes of a table give away about a sensitive attribute, by every privacy model."""
+"""What the classes of a table disclose about a sensitive attribute, by every privacy model."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ NAMED_CLASSES = 3
 
 @dataclass(frozen=True)
 class Disclosure:
-    """The strongest demand of each kind that all classes meet; None where no number would do.
+    """The strongest demand of each kind that all classes meet; None where no number is enough.
 
     The reference is the attribute in the table itself. Recursive (c,l)-diversity holds for every c
-    above `recursive_c`, with l the distinct one, and above `recursive_c_of_2` with l = 2; delta
-    disclosure for every delta above `delta`. A homogeneous class has one value only: whoever is
-    known to be in it, has it. The largest ones are `named`.
+    above `recursive_c` with l = `distinct_l`, and above `recursive_c_of_2` with l = 2; delta
+    disclosure for every delta above `delta`. A homogeneous class has one value only, so it
+    discloses the value of everybody known to be in it. The largest ones are `named`.
     """
 
     attribute: str
@@ -71,12 +71,12 @@ class Disclosure:
 def disclosure(
     attribute: str, found: ClassTable, classes: list[Values], table: Values, tree: Ancestors | None
 ) -> Disclosure:
-    """Measure one attribute; `tree` is its hierarchy where hierarchical distance is wanted."""
+    """Measure one attribute; `tree` is its hierarchy for the hierarchical distance."""
     l = min(map(len, classes), default=0)
     homogeneous = [row for row, values in enumerate(classes) if len(values) == 1]
     largest = found.first_of(homogeneous, NAMED_CLASSES, "descending")
 
-    def away(kind: str) -> float | None:
+    def farthest(kind: str) -> float | None:
         return _worst(distance_of(kind, table, tree), classes)
 
     return Disclosure(
@@ -86,9 +86,9 @@ def disclosure(
         entropy_l=min(map(spread.effective_number, classes), default=0.0),
         recursive_c=_worst(lambda values: spread.recursive_ratio(values, max(l, 2)), classes),
         recursive_c_of_2=_worst(lambda values: spread.recursive_ratio(values, 2), classes),
-        t_equal=away("equal"),
-        t_ordered=away("ordered"),
-        t_hierarchical=away("hierarchical") if tree is not None else None,
+        t_equal=farthest("equal"),
+        t_ordered=farthest("ordered"),
+        t_hierarchical=farthest("hierarchical") if tree is not None else None,
         alpha=_worst(spread.largest_share, classes),
         beta=_worst(spread.gain(table), classes),
         enhanced_beta=_worst(spread.enhanced_gain(table), classes),

@@ -1,8 +1,8 @@
 """How far the sensitive values of a class lie from those of the table: earth mover's distances.
 
-Each function takes the table once and returns the distance of a class. Sums are whole numbers,
-divided at the end, so nothing is lost on the way. A class without values, or with a value that the
-table lacks, is infinitely far.
+Each function takes the table once and returns the distance of a class. Sums are whole numbers and
+are divided at the end, so they are exact. A class without values, or with a value that the table
+lacks, is infinitely far.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def equal(table: Values) -> Distance:
         records = sum(values.values())
         if not records or not values.keys() <= table.keys():
             return math.inf
-        return _apart(values, table, records, total) / (2 * records * total)
+        return _difference(values, table, records, total) / (2 * records * total)
 
     return distance
 
@@ -43,17 +43,17 @@ def equal(table: Values) -> Distance:
 def ordered(table: Values) -> Distance:
     """Values on a line, neighbours 1/(m-1) apart: the sum over i of |P_i - Q_i| over m - 1.
 
-    P and Q are cumulated shares. Between two values of a class P stands still while Q rises, so
-    P - Q changes its sign in one place at most: with sums of Q ready, a stretch costs one
-    bisection, and a class as many as it has values.
+    P and Q are cumulated shares. Between two values of a class P is constant while Q rises, so
+    P - Q changes its sign at most once: with prefix sums of Q, each interval between two values
+    costs one bisection.
     """
     order = sorted(table, key=natural_order)
-    place = {value: i for i, value in enumerate(order)}
+    rank = {value: i for i, value in enumerate(order)}
     cumulated = list(accumulate(table[value] for value in order))
     summed = [0, *accumulate(cumulated)]
     steps, total = max(len(order) - 1, 1), sum(table.values())
 
-    def stretch(start: int, end: int, level: int, records: int) -> int:
+    def interval(start: int, end: int, level: int, records: int) -> int:
         """The sum of |level - records * cumulated[i]| from start up to end."""
         turn = bisect_left(cumulated, -(-level // records), start, end)
         before = (turn - start) * level - records * (summed[turn] - summed[start])
@@ -65,8 +65,8 @@ def ordered(table: Values) -> Distance:
         if not records or not values.keys() <= table.keys():
             return math.inf
         moved = below = start = 0
-        for end, count in [*sorted((place[v], n) for v, n in values.items()), (len(order), 0)]:
-            moved += stretch(start, end, below * total, records)
+        for end, count in [*sorted((rank[v], n) for v, n in values.items()), (len(order), 0)]:
+            moved += interval(start, end, below * total, records)
             start, below = end, below + count
         return moved / (steps * records * total)
 
@@ -77,9 +77,9 @@ def hierarchical(table: Values, ancestors: Ancestors) -> Distance:
     """Values in a tree of height H: two whose lowest common ancestor has height h are h/H apart.
 
     That is the length of their path when each edge has length 1/(2H), and on a tree the earth
-    mover's distance is the sum over edges of length times |p - q| of all that hangs below. So it is
-    the mean, over the levels below the root, of the equal distance between labels. Missing hangs
-    below the root only. Where the table has several labels at the last level, a root is added.
+    mover's distance is the sum over edges of length times |p - q| of the values below. So it is the
+    mean, over the levels below the root, of the equal distance between labels. Missing is a child
+    of the root. Where the table has several labels at the last level, a root is added.
     """
     lacking = sorted(value for value in table if value is not None and value not in ancestors)
     if lacking:
@@ -117,7 +117,9 @@ def hierarchical(table: Values, ancestors: Ancestors) -> Distance:
         records = sum(values.values())
         if not records or not values.keys() <= table.keys():
             return math.inf
-        apart = sum(_apart(at(i, values), edge, records, total) for i, edge in enumerate(edges))
+        apart = sum(
+            _difference(at(i, values), edge, records, total) for i, edge in enumerate(edges)
+        )
         return apart / (2 * records * total * max(len(edges), 1))
 
     return distance
@@ -141,7 +143,7 @@ def natural_order(value: str | None) -> tuple[int, float, str]:
     return (1, 0.0, value) if math.isnan(number) else (0, number, value)
 
 
-def _apart(values: Values, table: Values, records: int, total: int) -> int:
+def _difference(values: Values, table: Values, records: int, total: int) -> int:
     """The sum of |p - q| times records and total; what the class lacks adds its q."""
     differing = sum(abs(n * total - table[value] * records) for value, n in values.items())
     lacking = total - sum(table[value] for value in values)

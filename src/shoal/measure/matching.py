@@ -7,8 +7,8 @@ Four relations between a record t and another u, required of every quasi-identif
 - maybe: equal, or either missing;
 - right maybe: equal, or missing in u.
 
-They nest: what matches by one of them matches by all that follow, right maybe before maybe. The
-maybe relations are no equivalences, so they make no classes: matches are counted for each record,
+They nest: what matches by basic match also matches by extended, right maybe and maybe match. The
+maybe relations are not transitive, so they make no classes: matches are counted for each record,
 itself included. Under basic match a record with a missing quasi-identifier matches nobody.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shoal.measure.classes import ClassTable
     from shoal.values import Ints
 
-WITHSTANDS = {
+ATTACKS = {
     "basic": "withstands attacks on missing values, but every record with one stands alone",
     "extended": "withstands attackers who know whether a value is missing or recorded",
     "maybe": "does not withstand an attacker who knows that a value is missing or that it is not",
@@ -36,7 +36,7 @@ WITHSTANDS = {
 }
 """What each relation promises against an attacker who knows about missing values."""
 
-MATCHES = tuple(WITHSTANDS)
+MATCHES = tuple(ATTACKS)
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Matching:
     """A table judged by one relation.
 
     `k` is the smallest number of matches of any record, `unique_records` match nobody else, and
-    `records_below` have fewer matches than were asked for, None when nothing was. `attack` says
+    `records_below` have fewer matches than the demanded k, None when no k was. `attack` says
     what the relation withstands: a record that is below k under extended match, but not under a
     maybe relation, hides among records that an attacker who knows what is missing can tell apart.
     Where matches were not counted, all numbers are None and `not_counted` says why.
@@ -65,20 +65,20 @@ def judge_match(
     *,
     persons: ClassTable | None = None,
     limit: int = PAIR_LIMIT,
-    tell: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Matching:
     """Count the matches of every record; an error if more than `limit` pairs must be compared.
 
     With `persons`, the same classes by persons, the persons that a record matches are counted.
     """
     counted, sizes = persons or found, found.sizes
-    matches = count_matches(counted, match, limit=limit, tell=tell)
+    matches = count_matches(counted, match, limit=limit, progress=progress)
     return Matching(
         match,
         int(matches.min(initial=counted.records)),
         int(sizes[matches <= 1].sum()),
         None if k is None else int(sizes[matches < k].sum()),
-        WITHSTANDS[match],
+        ATTACKS[match],
     )
 
 
@@ -87,15 +87,15 @@ def judge_all_matches(
     k: int | None = None,
     *,
     limit: int = PAIR_LIMIT,
-    tell: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> tuple[Matching, ...]:
     """The table judged by every relation; what would take too many pairs is not counted."""
     judged = []
     for match in MATCHES:
         try:
-            judged.append(judge_match(found, match, k, limit=limit, tell=tell))
+            judged.append(judge_match(found, match, k, limit=limit, progress=progress))
         except BadData as error:
-            judged.append(Matching(match, None, None, None, WITHSTANDS[match], error.what))
+            judged.append(Matching(match, None, None, None, ATTACKS[match], error.what))
     return tuple(judged)
 
 
@@ -104,7 +104,7 @@ def count_matches(
     match: str,
     *,
     limit: int = PAIR_LIMIT,
-    tell: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Ints:
     """The number of matches of a record of each class; all records of a class have the same.
 
@@ -115,7 +115,9 @@ def count_matches(
     codes = _codes(found)
     if match == "basic":
         return np.where((codes == 0).any(axis=1), 0, found.sizes)
-    return count_pairs(codes, found.sizes, right=match == "right-maybe", limit=limit, tell=tell)
+    return count_pairs(
+        codes, found.sizes, right=match == "right-maybe", limit=limit, progress=progress
+    )
 
 
 def _codes(found: ClassTable) -> Ints:

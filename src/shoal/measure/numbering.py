@@ -1,4 +1,4 @@
-"""Rows of texts as whole numbers, so that millions of them are compared without a Python loop."""
+"""Rows of texts as whole numbers, so that NumPy compares millions of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def numbered(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
     """A number for each row from 0 without gaps, equal where all columns are, and a row of each.
 
     Numbers rise with the first column, then with the second, and so on. The codes are the digits of
-    a key; when it would grow too large, keys are numbered anew.
+    a key; before it grows too large, keys are renumbered.
     """
     keys, bound = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:

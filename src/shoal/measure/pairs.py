@@ -2,17 +2,17 @@
 
 A join has tuples on both sides, `mine` and the `others`; a pair matches when the keys are equal and
 every open column is equal or missing in the other one, and by maybe match also when it is missing
-in mine. Joins are taken apart, so that every pair stays in at most one part:
+in mine. A join is split into smaller ones, so that every pair is in at most one of them:
 
 - A column without missing cells becomes part of the key. Tuples whose key is not on the other side
   match nobody, so they are left out.
-- Different keys do not match, so the keys are parted in two halves.
-- Where there is one key only, one column is taken: either it is missing in the other, which always
-  matches; or in mine alone; or it is there in both, and becomes part of the key.
+- Different keys do not match, so the keys are split into two halves.
+- Where there is one key only, the pairs are split by one column: it is missing in the other, which
+  always matches; or in mine alone; or in neither, and then it becomes part of the key.
 
-Without open columns, the records of a key are all that match. A part with few pairs is compared as
-it is, 64 pairs at a time: for every column and value the others that match are the bits of a row,
-and the matches of a tuple are those in all of its rows. So few missing values take almost no
+Without open columns, all records of a key match. A join with few pairs is compared directly, 64
+pairs at a time: for every column and value the others that match are the bits of a row, and the
+matches of a tuple are the bits that all of its rows share. So few missing values take almost no
 comparisons; at worst every pair is compared.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 PAIR_LIMIT = 100_000_000_000
-"""Pairs that are compared without being asked to: a minute or so."""
+"""Pairs that are compared by default: about a minute."""
 
 FEW_PAIRS = 2**24
 """Pairs that are compared at once: their bits take two megabytes."""
@@ -58,8 +58,8 @@ class _Join:
         """The pairs to compare; without open columns, none need be."""
         return len(self.mine) * len(self.others) if self.columns else 0
 
-    def part(self, mine: Any, others: Any, columns: Sequence[int]) -> _Join:
-        """Of each side those of a mask."""
+    def subset(self, mine: Any, others: Any, columns: Sequence[int]) -> _Join:
+        """The join of the rows that a mask selects on each side."""
         return _Join(
             self.mine[mine],
             self.others[others],
@@ -75,29 +75,29 @@ def count_pairs(
     *,
     right: bool,
     limit: int = PAIR_LIMIT,
-    tell: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Ints:
     """For each row of codes, 0 where missing, the weight of all rows that match it.
 
     By right maybe match with `right`, else by maybe match. It is an error when more than `limit`
-    pairs would have to be compared. `tell` hears which share of them is done.
+    pairs would have to be compared. `progress` is called with the share that is done.
     """
     rows = np.arange(len(codes), dtype=np.int64)
     keys = np.zeros(len(codes), dtype=np.int64)
     whole = _Join(rows, rows, keys, keys, tuple(range(codes.shape[1])))
     pairs = 0
-    for join in _parts(codes, whole, right):
+    for join in _small_joins(codes, whole, right):
         pairs += join.pairs
         if pairs > limit:
             raise _too_many(limit)
     matches, done = np.zeros(len(codes), dtype=np.int64), 0
-    for join in _parts(codes, whole, right):
+    for join in _small_joins(codes, whole, right):
         matches[join.mine] += (
             _compared(codes, weights, join, right) if join.columns else _equal(weights, join)
         )
         done += join.pairs
-        if tell is not None:
-            tell(done / max(1, pairs))
+        if progress is not None:
+            progress(done / max(1, pairs))
     return matches
 
 
@@ -110,20 +110,20 @@ def _too_many(limit: int) -> BadData:
     )
 
 
-def _parts(codes: Ints, join: _Join, right: bool) -> Iterator[_Join]:
-    """Joins with few pairs that have all matching pairs of a join, each of them once."""
+def _small_joins(codes: Ints, join: _Join, right: bool) -> Iterator[_Join]:
+    """Joins with few pairs each that together have every matching pair of a join once."""
     join = _keyed(codes, join)
     if len(join.mine) == 0 or len(join.others) == 0:
         return
     if join.pairs <= FEW_PAIRS:
         yield join
         return
-    for part in _by_key(join) or _by_column(codes, join, right):
-        yield from _parts(codes, part, right)
+    for smaller in _by_key(join) or _by_column(codes, join, right):
+        yield from _small_joins(codes, smaller, right)
 
 
 def _keyed(codes: Ints, join: _Join) -> _Join:
-    """The columns without missing cells taken into the key, and only keys of both sides left."""
+    """Columns without missing cells join the key; only keys that both sides have are left."""
     present = [
         column
         for column in join.columns
@@ -141,11 +141,11 @@ def _keyed(codes: Ints, join: _Join) -> _Join:
         np.bincount(other_keys, minlength=most) > 0
     )
     left = [column for column in join.columns if column not in present]
-    return keyed.part(shared[my_keys], shared[other_keys], left)
+    return keyed.subset(shared[my_keys], shared[other_keys], left)
 
 
 def _by_key(join: _Join) -> list[_Join]:
-    """Two joins, the lower and the upper keys with about as many rows; none where keys are one."""
+    """Two joins of about as many rows, with the lower and the upper keys; none for a single key."""
     keys = np.concatenate([join.my_keys, join.other_keys])
     low, high = int(keys.min()), int(keys.max())
     if low == high:
@@ -154,8 +154,8 @@ def _by_key(join: _Join) -> list[_Join]:
     cut = middle if middle > low else int(keys[keys > low].min())
     below, other_below = join.my_keys < cut, join.other_keys < cut
     return [
-        join.part(below, other_below, join.columns),
-        join.part(~below, ~other_below, join.columns),
+        join.subset(below, other_below, join.columns),
+        join.subset(~below, ~other_below, join.columns),
     ]
 
 
@@ -170,10 +170,12 @@ def _by_column(codes: Ints, join: _Join, right: bool) -> list[_Join]:
     left = [other for other in join.columns if other != column]
     mine, others = codes[join.mine, column] > 0, codes[join.others, column] > 0
     everyone = np.ones(len(mine), dtype=bool)
-    in_other = join.part(everyone, ~others, left)
-    in_neither = join.part(mine, others, join.columns)
+    in_other = join.subset(everyone, ~others, left)
+    in_neither = join.subset(mine, others, join.columns)
     return (
-        [in_other, in_neither] if right else [in_other, in_neither, join.part(~mine, others, left)]
+        [in_other, in_neither]
+        if right
+        else [in_other, in_neither, join.subset(~mine, others, left)]
     )
 
 
@@ -195,7 +197,7 @@ def _compared(codes: Ints, weights: Ints, join: _Join, right: bool) -> Ints:
     for column in join.columns:
         mine, others = codes[join.mine, column], codes[join.others, column]
         matching &= _allowed(mine, others, everybody, right)
-    return _weighed(matching, weights[join.others])
+    return _weight_of_bits(matching, weights[join.others])
 
 
 def _allowed(mine: Ints, others: Ints, everybody: Words, right: bool) -> Words:
@@ -203,10 +205,10 @@ def _allowed(mine: Ints, others: Ints, everybody: Words, right: bool) -> Words:
     values, value_of = np.unique(mine, return_inverse=True)
     missing = _bits(others == 0)
     rows = np.tile(missing, (len(values), 1))
-    place = np.searchsorted(values, others).clip(max=len(values) - 1)
-    equal = np.flatnonzero((values[place] == others) & (others > 0))
+    index = np.searchsorted(values, others).clip(max=len(values) - 1)
+    equal = np.flatnonzero((values[index] == others) & (others > 0))
     bits = np.uint64(1) << (equal % WORD).astype(np.uint64)
-    np.bitwise_or.at(rows, (place[equal], equal // WORD), bits)
+    np.bitwise_or.at(rows, (index[equal], equal // WORD), bits)
     if values[0] == 0 and not right:
         rows[0] = everybody
     allowed: Words = rows[value_of.ravel()]
@@ -220,8 +222,8 @@ def _bits(flags: NDArray[np.bool_]) -> Words:
     return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64)
 
 
-def _weighed(matching: Words, weights: Ints) -> Ints:
-    """The weight of the bits of each row: those of each binary digit of the weights are counted."""
+def _weight_of_bits(matching: Words, weights: Ints) -> Ints:
+    """The sum of the weights of each row's set bits, one binary digit of the weights at a time."""
     found = np.zeros(len(matching), dtype=np.int64)
     for digit in range(int(weights.max()).bit_length()):
         has = _bits((weights >> digit) & 1 > 0)

@@ -1,7 +1,7 @@
 """The classes of a table whose records belong to persons: how many persons each class has.
 
 The engine counts the combinations of quasi-identifiers, person and one sensitive attribute. Their
-texts become numbers at once, and everything after that is sorting and counting of numbers.
+texts are encoded as numbers, and the rest is sorting and counting numbers.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class Tally:
             for i in names
         ]
         numbers, rows = numbered([encoded(column)[0] for column in both])
-        place = np.full(len(rows), -1, dtype=np.int64)
-        place[numbers[classes:]] = np.arange(self.labels.num_rows)
-        return place[numbers[:classes]]
+        row_of = np.full(len(rows), -1, dtype=np.int64)
+        row_of[numbers[classes:]] = np.arange(self.labels.num_rows)
+        return row_of[numbers[:classes]]
 
 
 def tally(
@@ -94,18 +94,18 @@ def tally(
     """Count the persons of each class, and of each value of a sensitive attribute there.
 
     Records are of one person when they are equal in all columns of `person`; missing equals
-    missing. A quasi-identifier that also tells persons apart does so by its values, not its labels:
-    the engine is asked for the values, and the labels are put in here.
+    missing. A quasi-identifier that is also a column of `person` identifies persons by its values,
+    not by its labels: the engine counts the values, and they are generalized here.
     """
-    given = generalized or {}
+    labels_of = generalized or {}
     names = tuple(dict.fromkeys((*quasi_identifiers, *person, *filter(None, [sensitive]))))
-    elsewhere = {name: each for name, each in given.items() if name not in person}
-    counted = source.count_by(names, missing, generalized=elsewhere, complete=complete)
+    in_engine = {name: each for name, each in labels_of.items() if name not in person}
+    counted = source.count_by(names, missing, generalized=in_engine, complete=complete)
     columns = {name: encoded(counted.column(i)) for i, name in enumerate(names)}
     records = np.asarray(counted.column(len(names)), dtype=np.int64)
     del counted
     classes = [
-        _labelled(*columns[name], given[name] if name in person and name in given else None)
+        _labelled(*columns[name], labels_of.get(name) if name in person else None)
         for name in quasi_identifiers
     ]
     class_of, first = numbered([codes for codes, _ in classes])
@@ -143,7 +143,7 @@ class Persons:
 
 
 Count: TypeAlias = "Callable[[str | None], tuple[Tally, Ints]]"
-"""Tallies a table with a sensitive attribute, or without one; the row of each class there."""
+"""Tallies a table with a sensitive attribute or without one; also the row of each class in it."""
 
 
 def persons_in(found: ClassTable, sensitive: Sequence[str], count: Count) -> Persons:
@@ -180,7 +180,7 @@ def _labelled(
 def _values(
     class_of: Ints, person_of: Ints, records: Ints, value_of: Ints, texts: Sequence[str | None]
 ) -> ValuesOfPersons:
-    """Numbers rise with the class, so the cells of a class stand together."""
+    """Numbers rise with the class, so the cells of a class are adjacent."""
     cell_of, cells = numbered([class_of, value_of])
     _, pairs = numbered([class_of, person_of, value_of])
     _, everywhere = numbered([person_of, value_of])

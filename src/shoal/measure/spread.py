@@ -1,8 +1,8 @@
-"""How the sensitive values of one class spread: one number for each privacy model.
+"""How diverse the sensitive values of a class are: one number for each privacy model.
 
-Plain Python on dictionaries from values to numbers of records. `values` are those of a class; what
-compares them with the whole table takes that first, once for all classes. A number that a class
-cannot have, since it has no values or one that the table lacks, is infinite.
+Plain Python on dictionaries from values to numbers of records. `values` are those of a class. What
+compares a class with the whole table takes the table first, once for all classes. A class without
+values, or with one that the table lacks, gets infinity.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def gain(table: Values) -> Measure:
 def enhanced_gain(table: Values) -> Measure:
     """The same, but infinite where a value gained more than -ln p, which no enhanced beta allows.
 
-    The room is for values that gain exactly so much, such as nothing at p = 1.
+    The tolerance is for values that gain exactly so much, such as nothing at p = 1.
     """
     gains, total = _gains(table), sum(table.values())
     most = {value: math.log(total / count) + 1e-9 for value, count in table.items()}

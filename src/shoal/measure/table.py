@@ -45,7 +45,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class PersonMeasure:
-    """The classes of a table by persons, whom some `columns` tell apart.
+    """The classes of a table by persons, who are identified by some `columns`.
 
     `everybody` is the number of persons of the table. A unique person has a class of their own. The
     sizes of `class_sizes` are numbers of persons.
@@ -65,8 +65,8 @@ class Measure:
     """The classes of a table: k is the smallest, and a class of one is a unique record.
 
     Classes are those of extended match, where missing equals missing. `matches` judges the table by
-    each relation that was asked for; `sensitive` says what the classes give away, `warnings` what
-    the other columns do. Where `persons` are counted, they decide: k is the number of persons of
+    each requested relation; `sensitive` says what the classes disclose, `warnings` what the other
+    columns do. Where `persons` are counted, they decide: k is the number of persons of
     the class with the fewest, matches are persons, and a person counts once with each of their
     sensitive values.
     """
@@ -90,7 +90,7 @@ class Measure:
     def k(self) -> int:
         """The greatest k for which the table is k-anonymous, 0 when it is empty.
 
-        That is by the one relation that was asked for; by extended match when several were.
+        That is by the one requested relation; by extended match when there are several.
         """
         judged = self.matches[0].k if len(self.matches) == 1 else None
         counted = self.persons or self
@@ -225,16 +225,16 @@ def measure(
     missing_as_value: bool = False,
     k: int | None = None,
     pair_limit: int = PAIR_LIMIT,
-    tell: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Measure:
     """Count the classes of any table; empty text, null and the `missing` texts are equal values.
 
     `match` is one of MATCHES, or `all`; with `k`, the records with fewer matches are counted. A
     missing sensitive value is no value, or with `missing_as_value` one more. `hierarchies` are the
     trees of sensitive attributes, for hierarchical distance. The maybe matches compare at most
-    `pair_limit` pairs of classes; `tell` hears which share of them is done. `person` names the
-    columns that tell persons apart, which are then counted; only extended and basic match make
-    classes that can have persons.
+    `pair_limit` pairs of classes; `progress` is called with the share that is done. `person`
+    names the columns that identify a person; then persons are counted, by extended or basic match,
+    since the others make no classes.
     """
     if person and match not in ("extended", "basic"):
         raise BadData(
@@ -250,7 +250,7 @@ def measure(
         missing_sensitive=missing,
     )
     persons = _persons(source, found, person, sensitive, missing) if person else None
-    whose = None if persons is None else persons.found
+    by_persons = None if persons is None else persons.found
     trees = hierarchies or {}
     return Measure(
         name=source.name,
@@ -264,15 +264,19 @@ def measure(
         incomplete_records=found.incomplete,
         class_sizes=_buckets(found.sizes, found.sizes),
         matches=(
-            judge_all_matches(found, k, limit=pair_limit, tell=tell)
+            judge_all_matches(found, k, limit=pair_limit, progress=progress)
             if match == "all"
-            else (judge_match(found, match, k, persons=whose, limit=pair_limit, tell=tell),)
+            else (
+                judge_match(
+                    found, match, k, persons=by_persons, limit=pair_limit, progress=progress
+                ),
+            )
         ),
         sensitive=tuple(
-            _disclosed(found, persons, name, missing_as_value, trees.get(name))
+            _disclosure_of(found, persons, name, missing_as_value, trees.get(name))
             for name in sensitive
         ),
-        persons=None if persons is None else _measured(found, persons, person),
+        persons=None if persons is None else _person_measure(found, persons, person),
     )
 
 
@@ -293,7 +297,7 @@ def _persons(
     return persons_in(found, sensitive, count)
 
 
-def _measured(found: ClassTable, persons: Persons, columns: Sequence[str]) -> PersonMeasure:
+def _person_measure(found: ClassTable, persons: Persons, columns: Sequence[str]) -> PersonMeasure:
     sizes = persons.found.sizes
     return PersonMeasure(
         tuple(columns),
@@ -306,7 +310,7 @@ def _measured(found: ClassTable, persons: Persons, columns: Sequence[str]) -> Pe
     )
 
 
-def _disclosed(
+def _disclosure_of(
     found: ClassTable,
     persons: Persons | None,
     name: str,

@@ -10,5 +10,5 @@ with `shoal.measure`, which is not used by those either. Read in this order:
 - `persons.py`: the persons of each class, counted in the source.
 - `source_facts.py`: what is counted in the source, so that the release can be compared with it.
 - `file.py`: `verify_file`, the judgement of a release file long after its run; `stated.py` reads
-  what the result of the run claims, `proposals.py` checks the hierarchies in it.
+  what the result of the run claims and checks the hierarchies in it.
 """

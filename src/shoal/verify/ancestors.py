@@ -37,16 +37,16 @@ def read_trees(hierarchies: Mapping[str, Any], attributes: Sequence[str]) -> dic
                 code="no-tree",
                 hint="name the attribute as sensitive, or leave the hierarchy out",
             )
-    return {name: ancestors_of(_spec(name, given)) for name, given in hierarchies.items()}
+    return {name: ancestors_of(_spec(name, stated)) for name, stated in hierarchies.items()}
 
 
-def _spec(name: str, given: Any) -> Csv | Taxonomy:
-    if isinstance(given, str | Path):
-        given = {"path": given}
+def _spec(name: str, stated: Any) -> Csv | Taxonomy:
+    if isinstance(stated, str | Path):
+        stated = {"path": stated}
     try:
-        if isinstance(given, Mapping) and "path" in given:
-            return Csv.model_validate(given)
-        return Taxonomy.model_validate(given)
+        if isinstance(stated, Mapping) and "path" in stated:
+            return Csv.model_validate(stated)
+        return Taxonomy.model_validate(stated)
     except ValueError:
         raise BadHierarchy(
             f"the hierarchy of {name!r} is neither a path nor a tree",

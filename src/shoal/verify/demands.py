@@ -1,6 +1,6 @@
 """What is demanded of the classes beyond k: one finding for each demand of the definition.
 
-A demand that nobody can judge fails, so that nothing unproved is released.
+A demand that cannot be judged fails, so that nothing unproved is released.
 """
 
 from __future__ import annotations
@@ -67,27 +67,27 @@ def _judged(
         table = None if reference is None else counted_values(reference[attribute], as_value)
     classes = list(map(Members, sizes, values))
     try:
-        return _held_against(_judge(demand, definition, table), name, found, classes)
+        return _finding(_judge(demand, definition, table), name, found, classes)
     except (Unjudged, BadHierarchy) as error:
         why = error.what if isinstance(error, BadHierarchy) else error
         return Finding(name, False, f"not judged: {why}")
 
 
 def _judge(demand: Demand, definition: Definition, table: Values | None) -> Judge:
-    """The judge of a built-in model, else the model's own plain judgement."""
-    appoint = JUDGES.get(demand.model)
-    if table is None and (appoint is None or demand.model in NEED_TABLE):
+    """The judge of a built-in model, else that of a plugged-in one."""
+    make = JUDGES.get(demand.model)
+    if table is None and (make is None or demand.model in NEED_TABLE):
         raise Unjudged("it compares classes with the source, which cannot be read or has changed")
-    if appoint is None:
-        return _of_plug_in(demand, table or {})
+    if make is None:
+        return _plug_in_judge(demand, table or {})
     ancestors = None
     if demand.parameters.get("distance") == "hierarchical":
         ancestors = ancestors_of(definition.attributes[demand.parameters["attribute"]].hierarchy)
-    return appoint(demand.parameters, Reference(table or {}, ancestors))
+    return make(demand.parameters, Reference(table or {}, ancestors))
 
 
-def _of_plug_in(demand: Demand, table: Values) -> Judge:
-    """A model of somebody else judges classes itself, if it can do so in plain Python."""
+def _plug_in_judge(demand: Demand, table: Values) -> Judge:
+    """The judge of a plugged-in model: its own method in plain Python."""
     model = demand.make()
     if not isinstance(model, PlainModel):
         raise Unjudged(f"{demand.model} has no method `holds` for the verifier")
@@ -101,10 +101,8 @@ def _of_plug_in(demand: Demand, table: Values) -> Judge:
     return Judge(model.demanded(), lambda members: float(holds(members)), holds)
 
 
-def _held_against(
-    judge: Judge, name: str, found: ClassTable, classes: Sequence[Members]
-) -> Finding:
-    """Every class before the judge; the smallest of those that fail are named."""
+def _finding(judge: Judge, name: str, found: ClassTable, classes: Sequence[Members]) -> Finding:
+    """The judgement of every class; the smallest of those that fail are named."""
     failing = [row for row, members in enumerate(classes) if not judge.holds(members)]
     if not failing:
         return Finding(name, True, f"{judge.demanded} in each of {len(classes):,} classes")
@@ -116,5 +114,5 @@ def _held_against(
 
 
 def number(value: float) -> str:
-    """A number as people read it; `no limit` where none would do."""
+    """A number as people read it; `no limit` for infinity."""
     return "no limit" if value == float("inf") else f"{value:.6g}"

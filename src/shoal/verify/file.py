@@ -1,4 +1,4 @@
-"""Verifying a release in a file, with what its definition, its result and its source tell."""
+"""Verifying a release file against its definition, its result and its source."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from shoal.engines.opening import open_source
 from shoal.errors import BadData, UserError
 from shoal.values import Finding
 from shoal.verify.judge import unreadable, verify
-from shoal.verify.proposals import judge_proposal, lacking_hierarchies, with_hierarchies
 from shoal.verify.source_facts import UNKNOWN, SourceFacts, source_facts
+from shoal.verify.stated import judge_proposal, lacking_hierarchies, with_hierarchies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What the source tells: its columns, the values of its quasi-identifiers, and counts."""
+    """What is known of the source: its columns, the values of its quasi-identifiers, and counts."""
 
     source: Source
     columns: tuple[str, ...]
@@ -48,8 +48,8 @@ def verify_file(
     """Judge a release file.
 
     Whatever can be counted in the source is counted there. A result, or a number of `records`, that
-    says otherwise is a failing finding; it is believed only where the source cannot be read. Levels
-    are those of the result, else they are inferred.
+    disagrees is a failing finding; it is trusted only where the source cannot be read. Levels are
+    those of the result, else they are inferred.
     """
     proposed: tuple[str, ...] = ()
     if stated is not None:
@@ -64,7 +64,7 @@ def verify_file(
         if source is not None and changed is None:
             columns = tuple(column.name for column in source.columns())
             definition = against_columns(definition, columns, source.name)
-            known = _look(definition, columns, source)
+            known = _read_source(definition, columns, source)
         elif definition.others == "keep":
             raise _unknown_others(definition)
         findings = [
@@ -110,7 +110,7 @@ def _changed(source: Source | None, stated: Stated | None) -> Finding | None:
 
 
 def _agreement(known: Known | None, stated: Stated | None, records: int | None) -> list[Finding]:
-    """What the result or the caller says of the source is what was counted there."""
+    """Whether the result and the caller state the numbers that were counted in the source."""
     counted: SourceFacts = _claimed(stated, None) if known is None else known.facts
     said = {} if stated is None else {"records": stated.records, "removed": stated.removed}
     claims = [("stated", name, number) for name, number in said.items()]
@@ -131,7 +131,7 @@ def _agreement(known: Known | None, stated: Stated | None, records: int | None) 
 
 
 def _claimed(stated: Stated | None, records: int | None) -> SourceFacts:
-    """What is said of a source that nobody can read."""
+    """What is stated about a source that cannot be read."""
     if stated is not None:
         return {**UNKNOWN, "records": stated.records, "removed": stated.removed}
     return {**UNKNOWN, "records": records}
@@ -156,7 +156,7 @@ def _unknown_others(definition: Definition) -> BadData:
     )
 
 
-def _look(definition: Definition, columns: tuple[str, ...], source: Source) -> Known:
+def _read_source(definition: Definition, columns: tuple[str, ...], source: Source) -> Known:
     """One column at a time, so that the number of combinations does not matter."""
     values: dict[str, frozenset[str]] = {}
     for name in definition.quasi_identifiers:

@@ -1,9 +1,9 @@
 """Is this release safe? Judged from the written release alone.
 
-Nothing here knows how the release was made. It is read like a stranger's file, counted afresh and
-held against the definition; every finding must hold. What cannot be judged does not hold, but for
-two findings that say so: suppression when the number of records of the source is not known, and the
-level of a quasi-identifier for which the definition gives no hierarchy.
+Nothing here knows how the release was made. It is read like any file, its classes are counted, and
+it is compared with the definition; every finding must hold. What cannot be judged does not hold,
+with two exceptions that say so: suppression when the number of records of the source is not known,
+and the level of a quasi-identifier for which the definition gives no hierarchy.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def verify(
 ) -> Verdict:
     """Judge a release.
 
-    Of the source it is told what the caller knows: its `records`, how many of them basic match
+    About the source, the caller says what it knows: its `records`, how many of them basic match
     `removed` first, how many are `blank` (without any quasi-identifier and sensitive value), the
     distinct `values` of its quasi-identifiers, how often each sensitive value occurs (`reference`)
     and the order of its `columns`. `levels` are those the release claims; without them every
     quasi-identifier must be at one level throughout. `numbers` are its claimed `records`,
     `classes`, `smallest class`, `persons` and `fewest persons` of a class. The `source` itself is
-    asked only where the definition names persons: they are counted there.
+    read only if the definition names persons: they are counted there.
     """
     try:
         seen = tuple(column.name for column in release.columns())
@@ -74,7 +74,9 @@ def verify(
     if source is not None and values is not None:
         original = Original(source, values)
     persons = _persons(definition, found, levels, original)
-    told_apart = definition.suppressed != "mark" or (source is not None and blank == found.blank)
+    marks_are_certain = definition.suppressed != "mark" or (
+        source is not None and blank == found.blank
+    )
     unseen = _unseen(definition, found, blank, reference)
     findings = (
         presence,
@@ -83,7 +85,7 @@ def verify(
         *_complete(definition, found),
         *_demands(definition, found, reference, persons),
         _suppression(definition, found, records, removed, blank=blank, unseen=unseen),
-        *_numbers(found, persons, (numbers or {}) if told_apart else {}),
+        *_numbers(found, persons, (numbers or {}) if marks_are_certain else {}),
     )
     return Verdict(findings, found.records, found.classes, found.smallest)
 
@@ -101,7 +103,7 @@ def _uncounted(why: Finding) -> Verdict:
 def _columns(definition: Definition, seen: Sequence[str], source: Sequence[str] | None) -> Finding:
     """The declared columns and no other, in the definition's order or the source's.
 
-    Columns that an output is parted by stand in the names of its folders, so they come last.
+    Columns by which an output is partitioned are in the names of its folders, so they come last.
     """
     declared = dict.fromkeys(definition.names("quasi-identifier", "sensitive", "keep"))
     hidden, there = set(definition.names("identifier", "drop")), Counter(seen)
@@ -112,9 +114,9 @@ def _columns(definition: Definition, seen: Sequence[str], source: Sequence[str] 
         "there twice": sorted(name for name, times in there.items() if times > 1),
     }
     said = [f"{quoted(names)} {fault}" for fault, names in faults.items() if names]
-    parted = definition.output.partition_by if isinstance(definition.output, OutputFile) else ()
+    partition = definition.output.partition_by if isinstance(definition.output, OutputFile) else ()
     orders = [list(declared), [name for name in source or () if name in declared]]
-    orders += [[*(name for name in order if name not in parted), *parted] for order in orders]
+    orders += [[*(name for name in order if name not in partition), *partition] for order in orders]
     if not said and source is not None and list(seen) not in orders:
         said = ["the declared columns, but in another order"]
     return Finding("columns", not said, "; ".join(said) or f"the {len(seen)} declared, no other")
@@ -150,7 +152,7 @@ def _persons(
     levels: Mapping[str, int] | None,
     original: Original | None,
 ) -> Persons | Unjudged | None:
-    """The persons of each class, or why they cannot be told; None where the definition has none."""
+    """The persons of each class, or why they cannot be counted; None if none are named."""
     if not definition.person:
         return None
     try:
@@ -212,7 +214,7 @@ def _numbers(
     """The numbers that the result states are those of the release.
 
     Where suppressed records are marked, a blank record of the source looks like one of them. Unless
-    it is known that all of those are in a class, nothing is stated here: the numbers may differ.
+    all blank records are known to be in a class, `stated` is empty: the numbers may differ.
     """
     seen = {
         "records": found.records,

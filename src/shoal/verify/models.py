@@ -1,8 +1,8 @@
 """A judge for every privacy model that comes with Shoal: does a class meet the demand?
 
 Written from the definitions and not from the models of the search, so that a fault there is not
-repeated here. Where floats decide, a judge leaves `ROOM` on the accepting side: what the search
-accepts is never refused for the last bit.
+repeated here. Floats are compared with a tolerance on the accepting side: what the search accepts
+is never refused for a rounding error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shoal.measure.classes import Values
     from shoal.measure.distance import Ancestors
 
-ROOM = 1e-9
+TOLERANCE = 1e-9
 
 
 class Unjudged(Exception):
@@ -53,34 +53,34 @@ class Judge:
 
 
 Parameters: TypeAlias = Mapping[str, Any]
-Appoint: TypeAlias = Callable[[Parameters, Reference], Judge]
+JudgeMaker: TypeAlias = Callable[[Parameters, Reference], Judge]
 
 
-def k_anonymity(given: Parameters, _: Reference) -> Judge:
+def k_anonymity(parameters: Parameters, _: Reference) -> Judge:
     """At least k records."""
-    k = int(given["k"])
+    k = int(parameters["k"])
     return Judge(f"k >= {k}", lambda c: c.size, lambda c: c.size >= k)
 
 
-def distinct_diversity(given: Parameters, _: Reference) -> Judge:
+def distinct_diversity(parameters: Parameters, _: Reference) -> Judge:
     """At least l different values."""
-    l = int(given["l"])
+    l = int(parameters["l"])
     return Judge(f"distinct l >= {l}", lambda c: len(c.values), lambda c: len(c.values) >= l)
 
 
-def entropy_diversity(given: Parameters, _: Reference) -> Judge:
+def entropy_diversity(parameters: Parameters, _: Reference) -> Judge:
     """Entropy of at least log l."""
-    l = float(given["l"])
+    l = float(parameters["l"])
     return Judge(
         f"entropy l >= {l:g}",
         lambda c: spread.effective_number(c.values),
-        lambda c: spread.entropy(c.values) >= math.log(l) - ROOM,
+        lambda c: spread.entropy(c.values) >= math.log(l) - TOLERANCE,
     )
 
 
-def recursive_diversity(given: Parameters, _: Reference) -> Judge:
-    """The top below c times the tail, without room: these are whole numbers, and c is as given."""
-    c, l = float(given["c"]), int(given["l"])
+def recursive_diversity(parameters: Parameters, _: Reference) -> Judge:
+    """The top below c times the tail. No tolerance: counts are whole numbers, and c is exact."""
+    c, l = float(parameters["c"]), int(parameters["l"])
 
     def holds(members: Members) -> bool:
         top, tail = spread.top_and_tail(members.values, l)
@@ -93,20 +93,20 @@ def recursive_diversity(given: Parameters, _: Reference) -> Judge:
     )
 
 
-def t_closeness(given: Parameters, table: Reference) -> Judge:
+def t_closeness(parameters: Parameters, table: Reference) -> Judge:
     """Not farther than t from the table."""
-    t, kind = float(given["t"]), str(given.get("distance", "equal"))
-    away = distance.distance_of(kind, table.values, table.ancestors)
+    t, kind = float(parameters["t"]), str(parameters.get("distance", "equal"))
+    distance_to_table = distance.distance_of(kind, table.values, table.ancestors)
     return Judge(
         f"t <= {t:g} ({kind} distance)",
-        lambda c: away(c.values),
-        lambda c: away(c.values) <= t + ROOM,
+        lambda c: distance_to_table(c.values),
+        lambda c: distance_to_table(c.values) <= t + TOLERANCE,
     )
 
 
-def alpha_anonymity(given: Parameters, _: Reference) -> Judge:
+def alpha_anonymity(parameters: Parameters, _: Reference) -> Judge:
     """No value in more than a share alpha of the records that have one."""
-    alpha = float(given["alpha"])
+    alpha = float(parameters["alpha"])
 
     def holds(members: Members) -> bool:
         counts = members.values.values()
@@ -115,9 +115,9 @@ def alpha_anonymity(given: Parameters, _: Reference) -> Judge:
     return Judge(f"alpha <= {alpha:g}", lambda c: spread.largest_share(c.values), holds)
 
 
-def beta_likeness(given: Parameters, table: Reference) -> Judge:
-    """No value gained more than beta, nor, when enhanced, more than -ln p."""
-    beta, enhanced = float(given["beta"]), bool(given.get("enhanced", False))
+def beta_likeness(parameters: Parameters, table: Reference) -> Judge:
+    """The share of no value grew by more than beta, nor, when enhanced, by more than -ln p."""
+    beta, enhanced = float(parameters["beta"]), bool(parameters.get("enhanced", False))
     total = sum(table.values.values())
 
     def largest_share(p: float) -> float:
@@ -136,22 +136,22 @@ def beta_likeness(given: Parameters, table: Reference) -> Judge:
     return Judge(f"{kind} beta <= {beta:g}", lambda c: gain(c.values), holds)
 
 
-def delta_disclosure(given: Parameters, table: Reference) -> Judge:
-    """The logarithm of no share moved by delta or more."""
-    delta, ratio = float(given["delta"]), spread.log_ratio(table.values)
+def delta_disclosure(parameters: Parameters, table: Reference) -> Judge:
+    """The logarithm of no share changed by delta or more."""
+    delta, ratio = float(parameters["delta"]), spread.log_ratio(table.values)
     return Judge(
         f"delta < {delta:g}",
         lambda c: ratio(c.values),
-        lambda c: ratio(c.values) < delta + ROOM,
+        lambda c: ratio(c.values) < delta + TOLERANCE,
     )
 
 
 def at_most(count: int, limit: float) -> bool:
-    """Whether a number of records is within a limit, with room in the measure of the limit."""
-    return count <= limit + ROOM * max(1.0, limit)
+    """Whether a number of records is within a limit; the tolerance grows with the limit."""
+    return count <= limit + TOLERANCE * max(1.0, limit)
 
 
-JUDGES: Mapping[str, Appoint] = {
+JUDGES: Mapping[str, JudgeMaker] = {
     "k-anonymity": k_anonymity,
     "distinct-diversity": distinct_diversity,
     "entropy-diversity": entropy_diversity,
@@ -161,7 +161,7 @@ JUDGES: Mapping[str, Appoint] = {
     "beta-likeness": beta_likeness,
     "delta-disclosure": delta_disclosure,
 }
-"""How each model's judge is appointed, from the parameters of a demand and the table."""
+"""Makes the judge of each model from the parameters of a demand and the table."""
 
 NEED_TABLE = frozenset({"t-closeness", "beta-likeness", "delta-disclosure"})
 """The models that compare a class with the whole table."""

@@ -1,9 +1,9 @@
-"""Does every class hide enough persons? Where one person can have several records.
+"""The persons of each class of a release, where one person can have several records.
 
-A release does not tell whose its records are. So the source is generalized to the levels of the
-release, by the verifier's own reading of the hierarchies, and persons are counted there. That tells
-of the release only if its classes are those of the source, with the same records and the same
-sensitive values; a release of which that is not so is refused.
+A release does not say which person a record belongs to. So the source is generalized to the levels
+of the release, by the verifier's own reading of the hierarchies, and persons are counted there. The
+count is that of the release only if its classes have the same records and the same sensitive values
+as in the source; else the release is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """What persons are counted in: the source, and the distinct values of its quasi-identifiers."""
+    """Where persons are counted: the source, and the distinct values of its quasi-identifiers."""
 
     source: Source
     values: Mapping[str, Collection[str]]
@@ -42,9 +42,9 @@ def count_persons(
     levels: Mapping[str, int] | None,
     original: Original | None,
 ) -> Persons:
-    """The persons of each class of a release; Unjudged where they cannot be told.
+    """The persons of each class of a release; Unjudged where they cannot be counted.
 
-    `levels` are those that the release claims, else they are told from its labels.
+    `levels` are those that the release claims, else they are inferred from its labels.
     """
     if original is None:
         raise Unjudged("persons are counted in the source, which cannot be read or has changed")
@@ -76,10 +76,10 @@ def _levels(
     values: Mapping[str, Collection[str]],
 ) -> dict[str, int]:
     """The level of each quasi-identifier, the stated one or the only one that fits."""
-    told: dict[str, int] = {}
+    known: dict[str, int] = {}
     for position, name in enumerate(definition.quasi_identifiers):
         if levels is not None and name in levels:
-            told[name] = levels[name]
+            known[name] = levels[name]
             continue
         try:
             level = only_level(
@@ -89,12 +89,12 @@ def _levels(
             raise Unjudged(error.what) from error
         if level is None:
             raise Unjudged(f"the level of {name!r} is not known; give the result of the run")
-        told[name] = level
-    return told
+        known[name] = level
+    return known
 
 
 def _same_classes(found: ClassTable, counted: Tally, sensitive: str | None) -> Ints:
-    """The row of each class of the release in what was counted; Unjudged where one differs."""
+    """For each class of the release its row in the tally; Unjudged where one differs."""
     rows = counted.rows_of(found)
     lacking = int((rows < 0).sum())
     if lacking:

@@ -1,4 +1,4 @@
-"""What the verifier counts in the source itself, to hold its release against it."""
+"""What the verifier counts in the source itself, to compare its release with it."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ UNKNOWN: SourceFacts = {"records": None, "removed": 0, "blank": 0, "reference": 
 def source_facts(
     definition: Definition, source: Source, values: Mapping[str, Collection[str]]
 ) -> SourceFacts:
-    """Count in the source what its release is held against, and no more than that needs.
+    """Count in the source what its release is compared with, and nothing more.
 
-    `values` are the distinct values of each quasi-identifier. Nothing asked here gives more rows
-    than a column has values, however many combinations the source has.
+    `values` are the distinct values of each quasi-identifier. No query here returns more rows than
+    a column has values, however many combinations the source has.
     """
     missing, names = definition.missing.values, definition.quasi_identifiers
     known = names if definition.missing.match == "basic" else ()
@@ -76,14 +76,14 @@ def _blank(
 ) -> int:
     """Records without any quasi-identifier and sensitive value.
 
-    Every column is counted by whether it is there. The texts that mean missing do so in
-    quasi-identifiers alone: a sensitive value is released as it stands.
+    Every column is generalized to `present` or `absent`. The texts that mean missing do so in
+    quasi-identifiers alone: a sensitive value is released unchanged.
     """
     tokens = dict.fromkeys(definition.missing.values, ABSENT)
     there: dict[str, Generalization] = {}
     for name in definition.quasi_identifiers:
-        told = {**dict.fromkeys(values[name], PRESENT), **tokens}
-        there[name] = Generalization(tuple(told), tuple(told.values()), ABSENT)
+        presence = {**dict.fromkeys(values[name], PRESENT), **tokens}
+        there[name] = Generalization(tuple(presence), tuple(presence.values()), ABSENT)
     for name in definition.sensitive:
         texts = tuple(dict.fromkeys((*filter(None, reference[name]), *tokens)))
         there[name] = Generalization(texts, (PRESENT,) * len(texts), ABSENT)

@@ -1,21 +1,38 @@
-"""What the result of a run states about its release, read from the JSON that the run wrote."""
+"""What the result of a run states, read from its JSON: its claims, and the proposed hierarchies.
+
+Whoever edits a result can edit its hierarchies. The labels of a proposed hierarchy say which values
+they stand for: a number lies in `[20,30)`, a code begins with `12`. So an edited hierarchy can
+change how fine the levels are, but no label can stand for values that it does not name.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
+from shoal.definition.model import Dates, Hierarchy, Intervals, Mask, Suppress
+from shoal.definition.read import from_mapping
+from shoal.definition.write import to_mapping
 from shoal.errors import BadData
+from shoal.values import Finding
+from shoal.verify.levels import labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
+
+    from shoal.definition.model import Definition
+
+
+PROPOSED_KINDS = (Dates, Intervals, Mask, Suppress)
+"""The kinds of hierarchies that a run proposes."""
 
 
 @dataclass(frozen=True)
 class Stated:
-    """Claims to be held against the release, and the hierarchies that the run proposed.
+    """Claims to be compared with the release, and the hierarchies that the run proposed.
 
     `records` and `removed` speak of the source, `numbers` of the release.
     """
@@ -54,17 +71,17 @@ def read_stated(path: Path) -> Stated:
 
 
 def _numbers(path: Path, found: Mapping[str, Any], judged: int) -> dict[str, int]:
-    """What the result says of the release; a result that is cut short says less."""
+    """What the result states about the release; some keys may be absent."""
     keys = ("suppressed", "classes", "smallest_class", "persons", "smallest_class_persons")
-    told = {key: found[key] for key in keys if found.get(key) is not None}
-    if not all(map(_is_count, told.values())):
-        _refuse(path, f"states no numbers as {', '.join(map(repr, told))}")
+    stated = {key: found[key] for key in keys if found.get(key) is not None}
+    if not all(map(_is_count, stated.values())):
+        _refuse(path, f"states no numbers as {', '.join(map(repr, stated))}")
     numbers = {
-        "records": judged - told["suppressed"] if "suppressed" in told else None,
-        "classes": told.get("classes"),
-        "smallest class": told.get("smallest_class"),
-        "persons": told.get("persons"),
-        "fewest persons": told.get("smallest_class_persons"),
+        "records": judged - stated["suppressed"] if "suppressed" in stated else None,
+        "classes": stated.get("classes"),
+        "smallest class": stated.get("smallest_class"),
+        "persons": stated.get("persons"),
+        "fewest persons": stated.get("smallest_class_persons"),
     }
     return {name: number for name, number in numbers.items() if number is not None}
 
@@ -79,3 +96,49 @@ def _refuse(path: Path, why: str) -> NoReturn:
         code="bad-result",
         hint="give the file that `shoal run --json` wrote, or leave out --result",
     )
+
+
+def lacking_hierarchies(definition: Definition, hierarchies: Mapping[str, Any]) -> tuple[str, ...]:
+    """The quasi-identifiers whose hierarchies are in the result alone."""
+    return tuple(
+        name
+        for name in definition.quasi_identifiers
+        if name in hierarchies and definition.attributes[name].hierarchy is None
+    )
+
+
+def with_hierarchies(definition: Definition, hierarchies: Mapping[str, Any]) -> Definition:
+    """The definition with the proposed hierarchies where it gives none itself."""
+    lacking = lacking_hierarchies(definition, hierarchies)
+    if not lacking:
+        return definition
+    mapping = to_mapping(definition)
+    for name in lacking:
+        written = mapping["attributes"][name]
+        attribute = dict(written) if isinstance(written, dict) else {"role": written}
+        mapping["attributes"][name] = {**attribute, "hierarchy": hierarchies[name]}
+    return from_mapping(mapping, file="definition with the hierarchies of the result")
+
+
+def judge_proposal(name: str, spec: Hierarchy, values: Collection[str] | None) -> Finding:
+    """A hierarchy that a run may have proposed for these values, if they are known."""
+    finding = f"hierarchy of {name}"
+    if not isinstance(spec, PROPOSED_KINDS):
+        return Finding(finding, False, "the result states one of a kind that no run proposes")
+    if values is None:
+        return Finding(finding, True, "not judged: the values of the source are not known")
+    labels = labels_of(spec, values)
+    columns = [labels.generalized(level) for level in range(labels.last + 1)]
+    lacking = len(values) - min(map(len, columns))
+    if lacking:
+        saw = f"the one of the result has no place for {lacking:,} of {len(values):,} values"
+        return Finding(finding, False, saw)
+    if not all(_nests(lower, upper) for lower, upper in pairwise(columns)):
+        return Finding(finding, False, "the one of the result is not nested")
+    return Finding(finding, True, f"nested, with a place for all {len(values):,} values")
+
+
+def _nests(lower: Mapping[str, str], upper: Mapping[str, str]) -> bool:
+    """Whether values with one label have one label at the level above."""
+    above: dict[str, str] = {}
+    return all(above.setdefault(lower[value], upper[value]) == upper[value] for value in lower)
