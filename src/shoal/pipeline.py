@@ -33,7 +33,7 @@ from shoal.engines.opening import (
 )
 from shoal.errors import BadDefinition, BadOutput, Mistake, Refused
 from shoal.events import Event, Phase, Progress, Proved, Released, Working
-from shoal.proof.format import Climb, subject_of
+from shoal.proof.format import LevelRange, subject_of
 from shoal.proof.log import ProofLog
 from shoal.release.recode import recoding
 from shoal.report.result import Release, Run, Stopwatch, build_failure, build_result
@@ -243,8 +243,8 @@ def _proof_log(definition: Definition, path: Path) -> ProofLog:
 def _stage_proof(proof: ProofLog, prepared: Prepared, best: Best, fingerprint: str | None) -> None:
     """Write the proof where nobody sees it yet."""
     table = prepared.table
-    climbs = [Climb(a.name, a.height, a.limit, a.priority, a.lowest) for a in table.attributes]
-    subject = subject_of(prepared.definition, climbs, table.records, table.removed, fingerprint)
+    ranges = [LevelRange(a.name, a.height, a.limit, a.priority, a.lowest) for a in table.attributes]
+    subject = subject_of(prepared.definition, ranges, table.records, table.removed, fingerprint)
     proof.stage(subject, best)
 
 

@@ -29,7 +29,7 @@ from shoal.definition.read import from_mapping
 from shoal.engines.frames.source import open_frame
 from shoal.events import Proved
 from shoal.pipeline import ignore, release
-from shoal.proof.file import check_file
+from shoal.proof.check import check_file
 from shoal.search.incumbent import Limits
 from shoal.search.problem import Problem
 from shoal.search.run import problem_of, search
@@ -411,5 +411,5 @@ def test_a_proof_from_higher_levels_up_is_confirmed(
             shoal.run(definition, proof=proof)
         except (shoal.Infeasible, shoal.BadData):
             return
-        checked = check_file(definition, proof, tell=lambda done, of: None)
+        checked = check_file(definition, proof, progress=lambda done, of: None)
     assert checked.verdict.safe, checked.verdict.failures

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.proof.cover import uncovered
-from shoal.proof.format import Step
+from shoal.proof.format import ProofBox
 from shoal.values import Node
 
 
-def box(lo: Node, hi: Node) -> Step:
-    return Step("bound", lo, hi, 1)
+def box(lo: Node, hi: Node) -> ProofBox:
+    return ProofBox("bound", lo, hi, 1)
 
 
 @st.composite
-def any_boxes(draw: st.DrawFn) -> tuple[Node, list[Step]]:
+def any_boxes(draw: st.DrawFn) -> tuple[Node, list[ProofBox]]:
     """A small lattice and boxes in it that may overlap and leave nodes out."""
     top = tuple(draw(st.lists(st.integers(0, 3), min_size=1, max_size=3)))
     boxes = []
@@ -28,13 +28,15 @@ def any_boxes(draw: st.DrawFn) -> tuple[Node, list[Step]]:
     return top, boxes
 
 
-def has(each: Step, node: Node) -> bool:
+def has(each: ProofBox, node: Node) -> bool:
     return all(low <= x <= high for low, x, high in zip(each.lo, node, each.hi, strict=True))
 
 
 @given(any_boxes())
 @settings(max_examples=250)
-def test_a_region_without_a_box_is_found_when_there_is_one(given: tuple[Node, list[Step]]) -> None:
+def test_a_region_without_a_box_is_found_when_there_is_one(
+    given: tuple[Node, list[ProofBox]],
+) -> None:
     top, boxes = given
     nodes = list(itertools.product(*(range(h + 1) for h in top)))
     left_out = [node for node in nodes if not any(has(each, node) for each in boxes)]
@@ -46,7 +48,7 @@ def test_a_region_without_a_box_is_found_when_there_is_one(given: tuple[Node, li
         assert set(region) <= set(left_out)
 
 
-def halves(lo: Node, hi: Node, boxes: int) -> list[Step]:
+def halves(lo: Node, hi: Node, boxes: int) -> list[ProofBox]:
     """So many boxes from cuts in two: each time the largest is cut where it is longest."""
     found = [(lo, hi)]
     while len(found) < boxes:

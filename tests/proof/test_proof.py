@@ -34,7 +34,7 @@ from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.proof.bound import Bounds
 from shoal.proof.check import Reasons, Sample, check
-from shoal.proof.format import Claim, Climb, Proof, Step, Subject
+from shoal.proof.format import Claim, LevelRange, Proof, ProofBox, Subject
 from shoal.proof.instance import Instance
 from shoal.proof.rows import Attribute, Rows, Sensitive, groups_of
 from shoal.search.incumbent import Limits
@@ -105,7 +105,7 @@ def instance_of(problem: Problem) -> Instance:
                     values.append(value)
     attributes = tuple(
         Attribute(
-            Climb(each.name, each.height, each.limit, each.priority),
+            LevelRange(each.name, each.height, each.limit, each.priority),
             codes[tuples],
             groups_of(each.hierarchy),
             tuple(each.hierarchy.leaves_under(level) for level in range(each.height + 1)),
@@ -137,9 +137,9 @@ def _records_of_rows(problem: Problem, tuples: list[int]) -> list[int]:
 
 
 def subject_for(instance: Instance) -> Subject:
-    climbs = tuple(attribute.climb for attribute in instance.rows.attributes)
+    ranges = tuple(attribute.levels for attribute in instance.rows.attributes)
     records, limit = instance.rows.records, instance.limit
-    return Subject(climbs, records, 0, limit, ("k >= 2",), (), "any", "mean", "extended", None)
+    return Subject(ranges, records, 0, limit, ("k >= 2",), (), "any", "mean", "extended", None)
 
 
 def proof_of(problem: Problem, strategy: BoxSearch) -> Proof | None:
@@ -152,8 +152,8 @@ def proof_of(problem: Problem, strategy: BoxSearch) -> Proof | None:
     stated = {**stated, "attributes": list(stated["attributes"]), "privacy": ["k >= 2"]}
     stated["person"] = []
     claim = Claim(last.best.node, last.best.loss, last.best.suppressed)
-    steps = [Step(box.why, box.lo, box.hi, line) for line, box in enumerate(closed, 2)]
-    return Proof(stated, claim, tuple(steps))
+    boxes = [ProofBox(box.why, box.lo, box.hi, line) for line, box in enumerate(closed, 2)]
+    return Proof(stated, claim, tuple(boxes))
 
 
 def verdict_of(problem: Problem, proof: Proof, sample: Sample | None = None) -> Verdict:
@@ -208,8 +208,8 @@ def test_the_boxes_of_a_search_have_every_node_once(
     if proof is None:
         return
     sizes = [
-        np.prod([high - low + 1 for low, high in zip(step.lo, step.hi, strict=True)])
-        for step in proof.steps
+        np.prod([high - low + 1 for low, high in zip(box.lo, box.hi, strict=True)])
+        for box in proof.boxes
     ]
     assert sum(sizes) == problem.lattice.nodes
 
@@ -229,10 +229,10 @@ def test_no_reason_is_accepted_for_a_box_with_a_better_node(
     if not found:
         return
     least = min(found, key=lambda best: best.rank)
-    dearer = replace(least, loss=least.loss + 1e-9)
-    reasons = Reasons(instance_of(problem), dearer)
+    priority_factor = replace(least, loss=least.loss + 1e-9)
+    reasons = Reasons(instance_of(problem), priority_factor)
     for why in ("bound", "infeasible", "single"):
-        assert reasons.wrong(Step(why, lo, hi, 2)) is not None
+        assert reasons.wrong(ProofBox(why, lo, hi, 2)) is not None
 
 
 def example() -> Problem:
@@ -255,38 +255,36 @@ def proved(request: pytest.FixtureRequest) -> tuple[Problem, Proof]:
     problem = example()
     proof = proof_of(problem, request.param)
     assert proof is not None
-    assert {step.why for step in proof.steps} == {"infeasible", "bound", "single"}
+    assert {box.why for box in proof.boxes} == {"infeasible", "bound", "single"}
     assert verdict_of(problem, proof).safe
     return problem, proof
 
 
 def with_step(proof: Proof, number: int, **changed: Any) -> Proof:
-    steps = list(proof.steps)
-    steps[number] = replace(steps[number], **changed)
-    return replace(proof, steps=tuple(steps))
+    boxes = list(proof.boxes)
+    boxes[number] = replace(boxes[number], **changed)
+    return replace(proof, boxes=tuple(boxes))
 
 
 def holder(proof: Proof) -> int:
     """The number of the box that has the best node."""
-    (number,) = (
-        i for i, step in enumerate(proof.steps) if step.lo == step.hi == proof.claim.levels
-    )
+    (number,) = (i for i, box in enumerate(proof.boxes) if box.lo == box.hi == proof.claim.levels)
     return number
 
 
 def test_a_proof_without_one_of_its_boxes_is_refused(proved: tuple[Problem, Proof]) -> None:
     problem, proof = proved
-    for gone in range(len(proof.steps)):
-        less = replace(proof, steps=proof.steps[:gone] + proof.steps[gone + 1 :])
+    for gone in range(len(proof.boxes)):
+        less = replace(proof, boxes=proof.boxes[:gone] + proof.boxes[gone + 1 :])
         assert refused(problem, less).name == "proof: cover"
 
 
 def test_a_box_that_grows_over_the_best_node_is_refused(proved: tuple[Problem, Proof]) -> None:
     problem, proof = proved
-    for number, step in enumerate(proof.steps):
-        lo = tuple(map(min, step.lo, proof.claim.levels))
-        hi = tuple(map(max, step.hi, proof.claim.levels))
-        if (lo, hi) != (step.lo, step.hi):
+    for number, box in enumerate(proof.boxes):
+        lo = tuple(map(min, box.lo, proof.claim.levels))
+        hi = tuple(map(max, box.hi, proof.claim.levels))
+        if (lo, hi) != (box.lo, box.hi):
             grown = with_step(proof, number, lo=lo, hi=hi)
             assert refused(problem, grown).name == "proof: reasons"
 
@@ -295,11 +293,11 @@ def test_a_box_that_shrinks_or_moves_leaves_nodes_without_a_box(
     proved: tuple[Problem, Proof],
 ) -> None:
     problem, proof = proved
-    for number, step in enumerate(proof.steps):
-        for j, (low, high) in enumerate(zip(step.lo, step.hi, strict=True)):
+    for number, box in enumerate(proof.boxes):
+        for j, (low, high) in enumerate(zip(box.lo, box.hi, strict=True)):
             if low < high:
-                lo = (*step.lo[:j], low + 1, *step.lo[j + 1 :])
-                hi = (*step.hi[:j], high - 1, *step.hi[j + 1 :])
+                lo = (*box.lo[:j], low + 1, *box.lo[j + 1 :])
+                hi = (*box.hi[:j], high - 1, *box.hi[j + 1 :])
                 assert refused(problem, with_step(proof, number, lo=lo)).name == "proof: cover"
                 assert refused(problem, with_step(proof, number, hi=hi)).name == "proof: cover"
 
@@ -324,7 +322,7 @@ def test_the_best_node_cannot_be_closed_for_another_reason(
 
 def test_several_nodes_are_not_a_single_one(proved: tuple[Problem, Proof]) -> None:
     problem, proof = proved
-    number = next(i for i, step in enumerate(proof.steps) if step.lo != step.hi)
+    number = next(i for i, box in enumerate(proof.boxes) if box.lo != box.hi)
     assert "not a single node" in refused(problem, with_step(proof, number, why="single")).saw
 
 
@@ -332,8 +330,8 @@ def test_a_bound_is_not_infeasibility(proved: tuple[Problem, Proof]) -> None:
     problem, proof = proved
     feasible = [
         i
-        for i, step in enumerate(proof.steps)
-        if step.why == "bound" and problem.check(step.hi) is not None
+        for i, box in enumerate(proof.boxes)
+        if box.why == "bound" and problem.check(box.hi) is not None
     ]
     assert feasible
     for number in feasible:
@@ -373,9 +371,9 @@ def test_a_proof_about_something_else_is_refused(proved: tuple[Problem, Proof]) 
 def test_a_sample_says_how_much_was_checked(proved: tuple[Problem, Proof]) -> None:
     problem, proof = proved
     *_, reasons = verdict_of(problem, proof, Sample(2, 9)).findings
-    assert reasons.saw.startswith(f"checked 2 of {len(proof.steps)} boxes, drawn with seed 9: ")
+    assert reasons.saw.startswith(f"checked 2 of {len(proof.boxes)} boxes, drawn with seed 9: ")
     *_, reasons = verdict_of(problem, proof, Sample(1000, 9)).findings
-    assert reasons.saw.startswith(f"checked all {len(proof.steps)} boxes: ")
+    assert reasons.saw.startswith(f"checked all {len(proof.boxes)} boxes: ")
 
 
 def test_a_seed_draws_the_same_boxes_again(proved: tuple[Problem, Proof]) -> None:
@@ -406,6 +404,6 @@ def test_slabs_show_more_than_the_box_they_are_cut_from() -> None:
 
 
 def test_the_checker_imports_nothing_of_the_search() -> None:
-    program = "import shoal.proof.file, sys; print([m for m in sys.modules if '.search' in m])"
+    program = "import shoal.proof.check, sys; print([m for m in sys.modules if '.search' in m])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.strip() == b"[]"

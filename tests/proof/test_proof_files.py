@@ -13,7 +13,7 @@ import pytest
 from shoal.definition.read import from_mapping
 from shoal.errors import BadData, BadOutput
 from shoal.pipeline import run
-from shoal.proof.file import Checked, check_file
+from shoal.proof.check import Checked, check_file
 from shoal.proof.format import read_proof
 from shoal.values import Closed
 
@@ -59,7 +59,7 @@ def definition(folder: Path, **changed: Any) -> dict[str, Any]:
 
 
 def checked(folder: Path, mapping: dict[str, Any], name: str = "proof.jsonl") -> Checked:
-    return check_file(from_mapping(mapping), folder / name, tell=lambda done, boxes: None)
+    return check_file(from_mapping(mapping), folder / name, progress=lambda done, boxes: None)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_packed_proof_that_is_cut_short_is_refused(tmp_path: Path) -> None:
     lines = [json.dumps(vars(Closed("bound", (i, 0), (i, i * i)))) for i in range(300)]
     whole = gzip.compress((HEADER % BEST + "\n".join(lines)).encode())
     path.write_bytes(whole)
-    assert len(read_proof(path).steps) == 300
+    assert len(read_proof(path).boxes) == 300
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BadData, match="cannot be read"):
         read_proof(path)

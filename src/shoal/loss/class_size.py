@@ -1,4 +1,4 @@
-"""Average class size: few large classes say less than many small ones."""
+"""Average class size: few large classes carry less information than many small ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class ClassSize:
     """Records of the table per released class.
 
-    Suppressed records count above the line and form no class, so suppressing never pays by itself.
+    Suppressed records count as records but form no class, so suppression alone never lowers it.
     """
 
     name: ClassVar[str] = "class-size"

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Iyengar:
     """A kept cell costs (leaves under its value - 1) / (leaves of the hierarchy - 1).
 
-    A group above contains the group below, so the cost never falls. A missing cell had nothing to
-    lose and costs 0, as does every cell of a hierarchy with one leaf.
+    A group above contains the group below, so the cost never falls. A missing cell has no value
+    to lose and costs 0, as does every cell of a hierarchy with one leaf.
     """
 
     name: ClassVar[str] = "iyengar"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Precision:
-    """A kept cell costs level / height; a missing one, which had nothing to lose, 0."""
+    """A kept cell costs level / height; a missing one, which has no value to lose, 0."""
 
     name: ClassVar[str] = "precision"
 

@@ -41,7 +41,7 @@ class AlphaAnonymity:
         return within(counts.histograms[self.attribute], self._caps(counts))
 
     def least_removal(self, counts: Counts) -> Ints:
-        """What is above the largest part within the caps (share_caps.kept_at_most)."""
+        """All but the largest part that is within the caps (share_caps.kept_at_most)."""
         histogram = counts.histograms[self.attribute]
         kept = kept_at_most(histogram, self._caps(counts))
         return removal(counts.sizes, totals(histogram), kept, self.satisfied(counts))

@@ -85,13 +85,14 @@ def reaches(model: PrivacyModel, counts: Counts) -> float:
     return model.reached(counts.of(model.attribute))
 
 
-def must_go(model: PrivacyModel, counts: Counts) -> Ints:
+def certain_removal(model: PrivacyModel, counts: Counts) -> Ints:
     """For each class a number of records that are suppressed however the class is split.
 
     By records that is the model's `least_removal`. A person can be in several parts of a class, so
-    by persons the union of good parts need not be good, and fewer conclusions hold. One does: where
-    all members must go, no part of them is good. The members of each part of the class are such a
-    part, so every part is suppressed, and with it all records.
+    by persons a union of parts that satisfy the model need not satisfy it, and less can be
+    concluded. One conclusion holds: where all members must be removed, no subset of them satisfies
+    the model. The members of each part of the class are such a subset, so every part is suppressed,
+    and with it all records.
     """
     if not model.closed_under_union:
         return np.zeros(len(counts.sizes), dtype=np.int64)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class BetaLikeness:
     """With share p in the table and q in a class: (q - p) / p at most `beta` for every value.
 
-    Enhanced likeness also asks for at most -ln p, which protects frequent values, whose q can never
-    exceed p by much, in their own measure.
+    Enhanced likeness also demands at most -ln p. That limits frequent values too, whose q can never
+    be many times p.
     """
 
     attribute: str
@@ -39,12 +39,12 @@ class BetaLikeness:
         return f"{'enhanced' if self.enhanced else 'basic'} beta <= {self.beta:g}"
 
     def satisfied(self, counts: Counts) -> Bools:
-        """No value gained too much."""
+        """The share of no value grew too much."""
         histogram = counts.histograms[self.attribute]
         return within(histogram, self.caps(histogram))
 
     def least_removal(self, counts: Counts) -> Ints:
-        """What is above the largest part within the caps (share_caps.kept_at_most)."""
+        """All but the largest part that is within the caps (share_caps.kept_at_most)."""
         histogram = counts.histograms[self.attribute]
         kept = kept_at_most(histogram, self.caps(histogram))
         return removal(counts.sizes, totals(histogram), kept, self.satisfied(counts))

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shoal.privacy.histograms import classes, distinct, owners, per_class, totals
-from shoal.privacy.share_caps import ROOM, kept_at_most, reference_shares, removal, within
+from shoal.privacy.share_caps import (
+    SHARE_TOLERANCE,
+    kept_at_most,
+    reference_shares,
+    removal,
+    within,
+)
 
 if TYPE_CHECKING:
     from shoal.values import Bools, Counts, Ints
@@ -42,14 +48,19 @@ class DeltaDisclosure:
         histogram = counts.histograms[self.attribute]
         p = reference_shares(histogram)
         records = totals(histogram)[owners(histogram)]
-        scarce = histogram.counts <= math.exp(-self.delta) * p[histogram.values] * records + ROOM
+        scarce = (
+            histogram.counts
+            <= math.exp(-self.delta) * p[histogram.values] * records + SHARE_TOLERANCE
+        )
         enough = per_class(histogram, scarce) == 0
         complete = distinct(histogram) == np.count_nonzero(p)
-        fits: Bools = within(histogram, math.exp(self.delta) * p, -ROOM) & enough & complete
+        fits: Bools = (
+            within(histogram, math.exp(self.delta) * p, -SHARE_TOLERANCE) & enough & complete
+        )
         return fits
 
     def least_removal(self, counts: Counts) -> Ints:
-        """All of a class that lacks a value; else what is above the largest part within limits.
+        """All of a class that lacks a value; else all but the largest part within the limits.
 
         A part of M records needs more than exp(-delta) * p * M of each value, so M is below
         n_v / (exp(-delta) * p) for every value; the upper limits are as in share_caps.
@@ -57,9 +68,9 @@ class DeltaDisclosure:
         histogram = counts.histograms[self.attribute]
         p = reference_shares(histogram)
         kept = kept_at_most(histogram, math.exp(self.delta) * p)
-        room = histogram.counts / (math.exp(-self.delta) * p[histogram.values]) + ROOM
+        limits = histogram.counts / (math.exp(-self.delta) * p[histogram.values]) + SHARE_TOLERANCE
         most = np.full(classes(histogram), np.inf)
-        np.minimum.at(most, owners(histogram), room)
+        np.minimum.at(most, owners(histogram), limits)
         most[distinct(histogram) < np.count_nonzero(p)] = 0
         kept = np.minimum(kept, np.floor(np.minimum(most, 2.0**62)).astype(np.int64))
         return removal(counts.sizes, totals(histogram), kept, self.satisfied(counts))

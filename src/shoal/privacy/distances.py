@@ -43,9 +43,9 @@ def ordered(histogram: Histogram) -> Floats:
 def hierarchical(histogram: Histogram) -> Floats:
     """Values in a tree: what two values cost is the height of their lowest common ancestor.
 
-    Each inner node settles what its children have too much against what they have too little, at
-    its height over that of the root; what is left goes on to its parent. Where the hierarchy has no
-    single top, a root above all is added. A table without any value has distance 0 everywhere.
+    At each inner node the surplus of some children is moved to others that lack as much, which
+    costs its height over that of the root; what is left is passed to its parent. If the hierarchy
+    has no single top, a root is added. Where the table has no value, all distances are 0.
     """
     if not histogram.reference.values:
         return np.zeros(classes(histogram))
@@ -58,8 +58,8 @@ def hierarchical(histogram: Histogram) -> Floats:
             children, parent_of = _children(levels[height - 1], levels[height])
             extra = surplus @ _indicator(levels[height - 1], children)
             into = _indicator(parent_of, int(parent_of.max()) + 1)
-            settled = np.minimum(np.maximum(extra, 0) @ into, np.maximum(-extra, 0) @ into)
-            found[first : first + len(surplus)] += settled.sum(axis=1) * height / (len(levels) - 1)
+            moved = np.minimum(np.maximum(extra, 0) @ into, np.maximum(-extra, 0) @ into)
+            found[first : first + len(surplus)] += moved.sum(axis=1) * height / (len(levels) - 1)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import TINY, distinct, largest, owners, per_class, totals
+from shoal.privacy.histograms import TOLERANCE, distinct, largest, owners, per_class, totals
 
 if TYPE_CHECKING:
     from shoal.privacy.histograms import Floats
@@ -21,7 +21,7 @@ class EntropyDiversity:
 
     Entropy is concave, so a union of disjoint classes has at least the smallest entropy of them:
     the model is closed under union. Floats are compared as they are, like ARX does: a class that is
-    exactly on the edge can be refused for the last bit of its entropy. Bounds leave room for that.
+    exactly on the limit can be refused for a rounding error. Bounds have a tolerance for that.
     """
 
     attribute: str
@@ -50,12 +50,12 @@ class EntropyDiversity:
         down to a common level is majorized by every other, so its entropy, which is Schur-concave,
         is the largest. Cutting the largest count raises the entropy, since its derivative by a
         count n_j is (mean of log n_i - log n_j) / n, at most 0 for the largest. So the least cut is
-        found by bisection: first the level (`cap`), then how many of the values at `cap + 1` go
-        down to `cap`. With fewer than l values no part can do; then all records go.
+        found by bisection: first the level (`cap`), then how many of the values at `cap + 1` are
+        lowered to `cap`. With fewer than l values no part satisfies; then all records go.
         """
         histogram = counts.histograms[self.attribute]
-        demand = math.log(self.l) - TINY
-        hopeless = distinct(histogram) < self.l - TINY
+        demand = math.log(self.l) - TOLERANCE
+        hopeless = distinct(histogram) < self.l - TOLERANCE
         failing = ~self.satisfied(counts) & ~hopeless
         high = np.where(failing, largest(histogram, histogram.counts), 1).astype(np.int64)
         low = np.ones_like(high)

@@ -1,4 +1,4 @@
-"""Sums over the compressed rows of a histogram, shared by the models of sensitive attributes."""
+"""Sums over the classes of a histogram, shared by the models of sensitive attributes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
-TINY = 1e-12
-"""Sums of floats are compared with this much room, so that a value on the edge satisfies."""
+TOLERANCE = 1e-12
+"""Sums of floats are compared with this tolerance, so that a value on the limit satisfies."""
 
 
 def classes(histogram: Histogram) -> int:
@@ -59,5 +59,5 @@ def descending(histogram: Histogram) -> tuple[Ints, Ints]:
 
 
 def ceiling(numbers: Floats) -> Ints:
-    """Rounded up, but not for the dust of float arithmetic: never above the true number."""
+    """Rounded up, but not for a rounding error: never above the true number."""
     return np.maximum(np.ceil(numbers - 1e-9), 0).astype(np.int64)

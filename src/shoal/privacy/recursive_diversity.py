@@ -1,4 +1,4 @@
-"""Recursive (c,l)-diversity: the most frequent value does not outweigh the rare ones."""
+"""Recursive (c,l)-diversity: the most frequent value is not too frequent beside the rare ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import TINY, classes, descending, owners, per_class
+from shoal.privacy.histograms import TOLERANCE, classes, descending, owners, per_class
 
 if TYPE_CHECKING:
     from shoal.privacy.histograms import Floats
@@ -42,7 +42,7 @@ class RecursiveDiversity:
     def satisfied(self, counts: Counts) -> Bools:
         """The largest count below c times the tail."""
         top, tail = self._top_and_tail(counts.histograms[self.attribute])
-        return top < self.c * tail - TINY
+        return top < self.c * tail - TOLERANCE
 
     def least_removal(self, counts: Counts) -> Ints:
         """Exact: cut the counts above the highest level `x` that satisfies.
@@ -74,7 +74,7 @@ class RecursiveDiversity:
 
     def _enough(self, histogram: Histogram, caps: Ints) -> Bools:
         top, tail = self._top_and_tail(histogram, caps)
-        return top < self.c * tail - TINY
+        return top < self.c * tail - TOLERANCE
 
     def _top_and_tail(
         self, histogram: Histogram, caps: Ints | None = None

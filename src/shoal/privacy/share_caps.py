@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from shoal.privacy.histograms import Floats
     from shoal.values import Bools, Histogram, Ints
 
-ROOM = 1e-9
-"""Shares times records are compared with this much room."""
+SHARE_TOLERANCE = 1e-9
+"""Shares times records are compared with this tolerance."""
 
 
 def reference_shares(histogram: Histogram) -> Floats:
@@ -24,10 +24,10 @@ def reference_shares(histogram: Histogram) -> Floats:
     return histogram.reference.counts / max(int(histogram.reference.counts.sum()), 1)
 
 
-def within(histogram: Histogram, caps: Floats, room: float = ROOM) -> Bools:
+def within(histogram: Histogram, caps: Floats, tolerance: float = SHARE_TOLERANCE) -> Bools:
     """The classes in which every value has at most its cap of the records; an empty one fails."""
     records = totals(histogram)
-    over = histogram.counts > caps[histogram.values] * records[owners(histogram)] + room
+    over = histogram.counts > caps[histogram.values] * records[owners(histogram)] + tolerance
     fits: Bools = (per_class(histogram, over) == 0) & (records > 0)
     return fits
 
@@ -45,11 +45,11 @@ def kept_at_most(histogram: Histogram, caps: Floats) -> Ints:
     while (high - low > 1).any():
         middle = (low + high) // 2
         most = np.minimum(histogram.counts, caps[histogram.values] * middle[owner])
-        enough = per_class(histogram, most) >= middle - ROOM
+        enough = per_class(histogram, most) >= middle - SHARE_TOLERANCE
         low, high = np.where(enough, middle, low), np.where(enough, high, middle)
     return low
 
 
 def removal(sizes: Ints, records: Ints, kept: Ints, satisfied: Bools) -> Ints:
-    """What must go: nothing of a class that satisfies, all of one of which nothing can stay."""
+    """The least removal: 0 for a class that satisfies, all of one of which nothing can stay."""
     return np.where(satisfied, 0, np.where(kept == 0, sizes, records - kept))

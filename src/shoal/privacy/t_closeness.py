@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shoal.privacy import distances
-from shoal.privacy.histograms import TINY, ceiling, totals
+from shoal.privacy.histograms import TOLERANCE, ceiling, totals
 
 if TYPE_CHECKING:
     from shoal.privacy.histograms import Floats
@@ -49,7 +49,7 @@ class TCloseness:
 
     def satisfied(self, counts: Counts) -> Bools:
         """Near enough; a class without any value fails, for its distance says nothing."""
-        return self._distances(counts) <= self.t + TINY
+        return self._distances(counts) <= self.t + TOLERANCE
 
     def least_removal(self, counts: Counts) -> Ints:
         """At least n * (distance - t) of n records.

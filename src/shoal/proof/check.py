@@ -10,30 +10,39 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from shoal.definition.check import against_columns
+from shoal.definition.demands import loss_of, models_of
+from shoal.engines.opening import open_source
 from shoal.proof.bound import Bounds
 from shoal.proof.cover import uncovered
+from shoal.proof.format import read_proof, subject_of
+from shoal.proof.instance import Instance
+from shoal.proof.rows import read_rows
 from shoal.values import Best, Finding, Verdict
 
 if TYPE_CHECKING:
-    from shoal.proof.format import Claim, Proof, Step, Subject
-    from shoal.proof.instance import Instance
+    from pathlib import Path
+
+    from shoal.definition.model import Definition
+    from shoal.proof.format import Claim, Proof, ProofBox, Subject
     from shoal.values import Node
 
-Tell: TypeAlias = Callable[[int, int], None]
-"""Told how many boxes are done, and how many there are to do."""
+ProgressCallback: TypeAlias = Callable[[int, int], None]
+"""Called with the number of boxes that are done, and with that of all boxes."""
 
 TIE = 1e-12
-"""Losses nearer than this are equal, as in the order of nodes: they are compared to 12 decimals."""
+"""Losses that differ by less are equal: the order of nodes compares them to 12 decimals."""
 
 ABOVE = 1e-10
-"""A bound must be above the best loss by this much, so that no node of the box can equal it.
+"""A bound must be above the best loss by this tolerance, so that no node of the box can equal it.
 
-The search closes a box only by ten times as much.
+The search uses ten times this tolerance when it closes a box.
 """
 
 
@@ -45,12 +54,57 @@ class Sample:
     seed: int
 
 
+@dataclass(frozen=True)
+class Checked:
+    """What was found of a proof, the levels it claims to be best, and what the checker counted.
+
+    `definition` has the proposed hierarchies.
+    """
+
+    verdict: Verdict
+    definition: Definition
+    levels: Mapping[str, int]
+    records: int
+    removed: int
+
+
+def check_file(
+    definition: Definition, path: Path, *, sample: Sample | None = None, progress: ProgressCallback
+) -> Checked:
+    """Read a proof and the source of the definition, and check the one against the other."""
+    proof = read_proof(path)
+    source = open_source(definition.source.options(), expect=set(definition.attributes))
+    with closing(source):
+        columns = tuple(column.name for column in source.columns())
+        definition = against_columns(definition, columns, source.name)
+        definition, rows = read_rows(definition, source)
+        fingerprint = source.fingerprint()
+    ranges = [attribute.levels for attribute in rows.attributes]
+    subject = subject_of(definition, ranges, rows.records, rows.removed, fingerprint)
+    instance = Instance(
+        rows,
+        models_of(definition),
+        loss_of(definition),
+        definition.loss.aggregate,
+        subject.suppression_limit,
+    )
+    verdict = check(instance, subject, proof, sample, progress)
+    levels = dict(zip(definition.quasi_identifiers, proof.claim.levels, strict=False))
+    return Checked(verdict, definition, levels, rows.records + rows.removed, rows.removed)
+
+
 def check(
-    instance: Instance, subject: Subject, proof: Proof, sample: Sample | None, tell: Tell
+    instance: Instance,
+    subject: Subject,
+    proof: Proof,
+    sample: Sample | None,
+    progress: ProgressCallback,
 ) -> Verdict:
-    """What is found of a proof, in the order of the questions, up to one that leaves no sense in
-    asking on. Without a sample the reason of every box is checked."""
-    about = _about(subject, proof.subject)
+    """The findings about a proof, in the order of the questions.
+
+    A wrong subject or best node ends the check. Without a sample every box is checked.
+    """
+    about = _subject(subject, proof.subject)
     if not about.holds:
         return Verdict((about,), 0, 0, 0)
     best, found = _best(instance, proof.claim)
@@ -58,12 +112,12 @@ def check(
         return Verdict((about, found), 0, 0, 0)
     findings = [about, found, _cover(proof, instance.bottom, instance.top)]
     if all(finding.holds for finding in findings):
-        findings.append(_reasons(Reasons(instance, best), proof, sample, tell))
+        findings.append(_reasons(Reasons(instance, best), proof, sample, progress))
     released = instance.rows.records - best.suppressed
     return Verdict(tuple(findings), released, best.classes, best.smallest_class)
 
 
-def _about(subject: Subject, stated: Mapping[str, object]) -> Finding:
+def _subject(subject: Subject, stated: Mapping[str, object]) -> Finding:
     """Whether what the proof says it is about is what the definition and the source say."""
     plain = {
         key: [asdict(each) for each in subject.attributes] if key == "attributes" else value
@@ -78,7 +132,7 @@ def _about(subject: Subject, stated: Mapping[str, object]) -> Finding:
 
 
 def _best(instance: Instance, claim: Claim) -> tuple[Best | None, Finding]:
-    """The best node measured afresh, None when it is not safe, and whether it is as claimed."""
+    """The best node as measured here, None when it is not safe, and whether it is as claimed."""
     name = "proof: best node"
     if not _inside(claim.levels, claim.levels, instance.bottom, instance.top):
         return None, Finding(name, False, f"{claim.levels} is no node of the lattice")
@@ -94,15 +148,15 @@ def _best(instance: Instance, claim: Claim) -> tuple[Best | None, Finding]:
 
 def _cover(proof: Proof, bottom: Node, top: Node) -> Finding:
     """Whether every node is in some box."""
-    name, steps = "proof: cover", proof.steps
-    astray = next((step for step in steps if not _inside(step.lo, step.hi, bottom, top)), None)
-    if astray is not None:
-        return Finding(name, False, f"the box at line {astray.line} is not inside the lattice")
-    gap = uncovered(steps, top, bottom)
+    name, boxes = "proof: cover", proof.boxes
+    outside = next((box for box in boxes if not _inside(box.lo, box.hi, bottom, top)), None)
+    if outside is not None:
+        return Finding(name, False, f"the box at line {outside.line} is not inside the lattice")
+    gap = uncovered(boxes, top, bottom)
     if gap is not None:
         return Finding(name, False, f"no box has the nodes from {gap[0]} to {gap[1]}")
     nodes = math.prod(high - low + 1 for low, high in zip(bottom, top, strict=True))
-    return Finding(name, True, f"{len(steps):,} boxes have all {nodes:,} nodes")
+    return Finding(name, True, f"{len(boxes):,} boxes have all {nodes:,} nodes")
 
 
 def _inside(lo: Node, hi: Node, bottom: Node, top: Node) -> bool:
@@ -110,21 +164,23 @@ def _inside(lo: Node, hi: Node, bottom: Node, top: Node) -> bool:
     return all(least <= low <= high <= most for least, low, high, most in levels)
 
 
-def _reasons(reasons: Reasons, proof: Proof, sample: Sample | None, tell: Tell) -> Finding:
+def _reasons(
+    reasons: Reasons, proof: Proof, sample: Sample | None, progress: ProgressCallback
+) -> Finding:
     """Whether the reason of every box holds, or of every box of the sample."""
-    name, every = "proof: reasons", len(proof.steps)
-    chosen = list(proof.steps)
+    name, every = "proof: reasons", len(proof.boxes)
+    chosen = list(proof.boxes)
     saw = f"checked all {every:,} boxes"
     if sample is not None and sample.boxes < every:
         drawn = np.random.default_rng(sample.seed).choice(every, sample.boxes, replace=False)
-        chosen = [proof.steps[i] for i in sorted(drawn.tolist())]
+        chosen = [proof.boxes[i] for i in sorted(drawn.tolist())]
         saw = f"checked {len(chosen):,} of {every:,} boxes, drawn with seed {sample.seed}"
-    for done, step in enumerate(chosen):
-        tell(done, len(chosen))
-        wrong = reasons.wrong(step)
+    for done, box in enumerate(chosen):
+        progress(done, len(chosen))
+        wrong = reasons.wrong(box)
         if wrong is not None:
-            return Finding(name, False, f"line {step.line}: {wrong}")
-    kinds = Counter(step.why for step in chosen)
+            return Finding(name, False, f"line {box.line}: {wrong}")
+    kinds = Counter(box.why for box in chosen)
     said = ", ".join(f"{kinds[why]:,} {why}" for why in sorted(kinds))
     return Finding(name, True, f"{saw}: {said}")
 
@@ -136,30 +192,28 @@ class Reasons:
     instance: Instance
     best: Best
 
-    def wrong(self, step: Step) -> str | None:
+    def wrong(self, box: ProofBox) -> str | None:
         """Why the reason of a box does not hold, None when it does."""
-        where = f"the box from {step.lo} to {step.hi}"
-        match step.why:
+        where = f"the box from {box.lo} to {box.hi}"
+        match box.why:
             case "infeasible":
-                return (
-                    None if self._infeasible(step.hi) else f"{where} is not infeasible at its top"
-                )
+                return None if self._infeasible(box.hi) else f"{where} is not infeasible at its top"
             case "bound":
-                return None if self._bounded(step) else f"{where} has no bound above the best loss"
-            case "single" if step.lo == step.hi:
-                return f"{step.lo} is better than the best" if self._better(step.lo) else None
+                return None if self._bounded(box) else f"{where} has no bound above the best loss"
+            case "single" if box.lo == box.hi:
+                return f"{box.lo} is better than the best" if self._better(box.lo) else None
             case "single":
                 return f"{where} is not a single node"
-        return f"{step.why!r} is no reason"
+        return f"{box.why!r} is no reason"
 
     def _infeasible(self, hi: Node) -> bool:
         """Whether every node up to `hi` suppresses more than the limit, or everything."""
-        gone = int(self.instance.going(self.instance.classes(hi)).sum())
-        return gone > self.instance.limit or gone >= self.instance.rows.records
+        removed = int(self.instance.certain_removals(self.instance.classes(hi)).sum())
+        return removed > self.instance.limit or removed >= self.instance.rows.records
 
-    def _bounded(self, step: Step) -> bool:
+    def _bounded(self, box: ProofBox) -> bool:
         """Whether no node of the box can be as good as the best."""
-        return Bounds(self.instance).reaches(step.lo, step.hi, self.best.loss + ABOVE)
+        return Bounds(self.instance).reaches(box.lo, box.hi, self.best.loss + ABOVE)
 
     def _better(self, node: Node) -> bool:
         """Whether a node is safe and comes before the best: less loss, fewer suppressed records,

@@ -9,12 +9,12 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shoal.proof.format import Step
+    from shoal.proof.format import ProofBox
     from shoal.values import Ints, Node
 
 
 def uncovered(
-    steps: Sequence[Step], top: Node, bottom: Node | None = None
+    boxes: Sequence[ProofBox], top: Node, bottom: Node | None = None
 ) -> tuple[Node, Node] | None:
     """A region, from its lowest to its highest node, that no box covers, None when there is none.
 
@@ -25,8 +25,8 @@ def uncovered(
     every box goes to one side and the work is boxes times the sum of the levels, whatever the
     number of nodes. Other boxes are right too; those that a cut crosses go to both sides.
     """
-    lo = np.array([step.lo for step in steps], dtype=np.int64).reshape(len(steps), len(top))
-    hi = np.array([step.hi for step in steps], dtype=np.int64).reshape(len(steps), len(top))
+    lo = np.array([box.lo for box in boxes], dtype=np.int64).reshape(len(boxes), len(top))
+    hi = np.array([box.hi for box in boxes], dtype=np.int64).reshape(len(boxes), len(top))
     lowest = np.array((0,) * len(top) if bottom is None else bottom, np.int64)
     regions = [(lowest, np.array(top, np.int64), lo, hi)]
     while regions:

@@ -24,13 +24,12 @@ VERSION = 1
 """Of the format; a file of another version is refused."""
 
 FORMAT = "shoal proof"
-"""The key of the version, by which a proof is known."""
+"""The key of the version; it marks a file as a proof."""
 
 
 @dataclass(frozen=True)
-class Climb:
-    """A quasi-identifier of the lattice: of its levels, 0 to `height`, it may have those from
-    `lowest` to `limit`."""
+class LevelRange:
+    """The levels of a quasi-identifier, 0 to `height`; `lowest` to `limit` are allowed."""
 
     name: str
     height: int
@@ -43,7 +42,7 @@ class Climb:
 class Subject:
     """What a proof is about; the levels that its attributes may have are the lattice."""
 
-    attributes: tuple[Climb, ...]
+    attributes: tuple[LevelRange, ...]
     records: int
     removed: int
     suppression_limit: int
@@ -65,8 +64,8 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Step:
-    """A closed box as the file has it: the reason, the lowest node, the highest, and the line."""
+class ProofBox:
+    """A closed box in a proof file: its reason, its lowest and highest node, and its line."""
 
     why: str
     lo: Node
@@ -76,19 +75,19 @@ class Step:
 
 @dataclass(frozen=True)
 class Proof:
-    """A proof as it was read: what it says it is about, its claim, its steps.
+    """A proof as it was read: what it says it is about, its claim, its boxes.
 
-    Nothing of it is checked yet but that every node has a level for each attribute.
+    The only thing checked so far is that every node has a level for each attribute.
     """
 
     subject: Mapping[str, Any]
     claim: Claim
-    steps: tuple[Step, ...]
+    boxes: tuple[ProofBox, ...]
 
 
 def subject_of(
     definition: Definition,
-    attributes: Sequence[Climb],
+    attributes: Sequence[LevelRange],
     records: int,
     removed: int,
     input_sha256: str | None,
@@ -154,7 +153,7 @@ def _parsed(path: Path, file: TextIO) -> Proof:
         _refuse(path, "names no attributes")
     width = len(attributes)
     claim = _claim(path, header.get("best"), width)
-    return Proof(header, claim, tuple(_step(path, line, box, width) for line, box in objects))
+    return Proof(header, claim, tuple(_box(path, line, each, width) for line, each in objects))
 
 
 def _objects(path: Path, file: TextIO) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -178,11 +177,11 @@ def _claim(path: Path, best: object, width: int) -> Claim:
     return Claim(tuple(levels), float(loss), suppressed)
 
 
-def _step(path: Path, line: int, box: Mapping[str, Any], width: int) -> Step:
-    why, lo, hi = (box.get(key) for key in ("why", "lo", "hi"))
+def _box(path: Path, line: int, stated: Mapping[str, Any], width: int) -> ProofBox:
+    why, lo, hi = (stated.get(key) for key in ("why", "lo", "hi"))
     if not isinstance(why, str) or not _is_node(lo, width) or not _is_node(hi, width):
         _refuse(path, f"has no box of {width} attributes at line {line}")
-    return Step(why, tuple(lo), tuple(hi), line)
+    return ProofBox(why, tuple(lo), tuple(hi), line)
 
 
 def _is_node(levels: object, width: int) -> TypeGuard[list[int]]:

@@ -1,4 +1,4 @@
-"""The problem as the checker sees it: the classes of a node, what must go, what it costs."""
+"""The problem as the checker sees it: the classes of a node, the records they lose, the loss."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.loss.base import CellLoss, LevelLoss
-from shoal.privacy.base import accepts, must_go
+from shoal.privacy.base import accepts, certain_removal
 from shoal.values import Best, Counts, Histogram
 
 if TYPE_CHECKING:
@@ -43,30 +43,30 @@ class Instance:
     @property
     def top(self) -> Node:
         """The highest node."""
-        return tuple(attribute.climb.limit for attribute in self.rows.attributes)
+        return tuple(attribute.levels.limit for attribute in self.rows.attributes)
 
     @property
     def bottom(self) -> Node:
         """The lowest node."""
-        return tuple(attribute.climb.lowest for attribute in self.rows.attributes)
+        return tuple(attribute.levels.lowest for attribute in self.rows.attributes)
 
     def classes(self, node: Node) -> Classes:
         """The classes at a node: rows with the same groups in all attributes."""
         of = np.zeros(len(self.rows.weights), dtype=np.int64)
         for attribute, level in zip(self.rows.attributes, node, strict=True):
             if attribute.groups[level].any():
-                of = joined(of, attribute.at(level))
+                of = split_by(of, attribute.at(level))
         return self._counted(of)
 
-    def lowered(self, classes: Classes, j: int, level: int) -> Classes:
+    def split_at(self, classes: Classes, j: int, level: int) -> Classes:
         """The classes split by the groups of attribute `j` at a level below theirs."""
-        return self._counted(joined(classes.of, self.rows.attributes[j].at(level)))
+        return self._counted(split_by(classes.of, self.rows.attributes[j].at(level)))
 
-    def going(self, classes: Classes) -> Ints:
-        """For each class the records that are suppressed however it is split."""
+    def certain_removals(self, classes: Classes) -> Ints:
+        """For each class a number of records that are suppressed however it is split."""
         least = np.zeros(len(classes.counts.sizes), dtype=np.int64)
         for model in self.models:
-            least = np.maximum(least, must_go(model, classes.counts))
+            least = np.maximum(least, certain_removal(model, classes.counts))
         return least
 
     def measure(self, node: Node) -> Best | None:
@@ -87,37 +87,37 @@ class Instance:
                     self.rows.attributes, self.cell_costs, node, strict=True
                 )
             ]
-            loss = self.joined_cost(paid)
+            loss = self.combined_loss(paid)
         elif isinstance(self.loss, LevelLoss):
             loss = sum(costs[level] for costs, level in zip(self.level_costs, node, strict=True))
         else:
             loss = self.loss.class_loss(sizes[kept], suppressed, self.rows.records)
-            loss *= self.dearer(node)
+            loss *= self.priority_factor(node)
         return Best(node, loss, suppressed, int(kept.sum()), int(sizes[kept].min()))
 
-    def joined_cost(self, paid: Sequence[float]) -> float:
+    def combined_loss(self, paid: Sequence[float]) -> float:
         """A cell loss, from what all records together pay for each attribute.
 
         It rises with each of them.
         """
-        priorities = [attribute.climb.priority for attribute in self.rows.attributes]
+        priorities = [attribute.levels.priority for attribute in self.rows.attributes]
         losses = [total / self.rows.records for total in paid]
         weighted = [p * loss for p, loss in zip(priorities, losses, strict=True)]
         if self.aggregate == "geometric":
             return math.prod(1 + each for each in weighted) ** (1 / len(weighted)) - 1
         return sum(weighted) / sum(priorities)
 
-    def dearer(self, node: Node) -> float:
-        """What a class loss is multiplied by, since a priority above the least one counts.
+    def priority_factor(self, node: Node) -> float:
+        """The factor of a class loss for attributes with a priority above the least one.
 
         It rises with the levels, and is 1 where all priorities are equal.
         """
-        climbs = [attribute.climb for attribute in self.rows.attributes]
-        least, total = min(c.priority for c in climbs), sum(c.priority for c in climbs)
+        ranges = [attribute.levels for attribute in self.rows.attributes]
+        least, total = min(r.priority for r in ranges), sum(r.priority for r in ranges)
         more = 0.0
-        for climb, level in zip(climbs, node, strict=True):
-            if climb.height:
-                more += (climb.priority - least) / total * level / climb.height
+        for levels, level in zip(ranges, node, strict=True):
+            if levels.height:
+                more += (levels.priority - least) / total * level / levels.height
         return 1 + more
 
     @cached_property
@@ -135,7 +135,7 @@ class Instance:
         assert isinstance(self.loss, LevelLoss)  # noqa: S101
         return [
             tuple(
-                attribute.climb.priority * cost
+                attribute.levels.priority * cost
                 for cost in self.loss.level_costs(attribute.domain(self.rows.weights))
             )
             for attribute in self.rows.attributes
@@ -151,7 +151,7 @@ class Instance:
         for name, each in self.rows.sensitive.items():
             weights = self.rows.weights
             if self.rows.person is not None:
-                once = self._once(joined(of, each.values + 1))
+                once = self._once(split_by(of, each.values + 1))
                 members[name] = np.bincount(of[once], minlength=number)
                 weights = np.isin(np.arange(len(of)), once).astype(np.int64)
             histograms[name] = _histogram(of, number, each, weights)
@@ -160,7 +160,7 @@ class Instance:
     def _once(self, groups: Ints) -> Ints:
         """One row for each person of each group."""
         assert self.rows.person is not None  # asked for only then  # noqa: S101
-        rows: Ints = np.unique(joined(groups, self.rows.person), return_index=True)[1]
+        rows: Ints = np.unique(split_by(groups, self.rows.person), return_index=True)[1]
         return rows
 
 
@@ -169,10 +169,10 @@ def _histogram(of: Ints, number: int, sensitive: Sensitive, weights: Ints) -> Hi
 
     `weights` is what each row counts.
     """
-    told = sensitive.values >= 0
+    present = sensitive.values >= 0
     size = max(len(sensitive.reference.values), 1)
-    pairs, place = np.unique(of[told] * size + sensitive.values[told], return_inverse=True)
-    counts = np.bincount(place, weights=weights[told], minlength=len(pairs))
+    pairs, pair_of = np.unique(of[present] * size + sensitive.values[present], return_inverse=True)
+    counts = np.bincount(pair_of, weights=weights[present], minlength=len(pairs))
     entries = np.bincount(pairs // size, minlength=number)
     return Histogram(
         np.concatenate(([0], np.cumsum(entries))).astype(np.int64),
@@ -182,10 +182,10 @@ def _histogram(of: Ints, number: int, sensitive: Sensitive, weights: Ints) -> Hi
     )
 
 
-def joined(of: Ints, groups: Ints) -> Ints:
+def split_by(of: Ints, groups: Ints) -> Ints:
     """Classes split by groups, numbered from 0 on.
 
-    No key passes the number of rows times that of the groups, so equal keys mean equal pairs.
+    No key exceeds the number of rows times that of the groups, so equal keys mean equal pairs.
     """
     keys = of * (int(groups.max()) + 1) + groups
     numbers: Ints = pa.array(keys).dictionary_encode().indices.to_numpy().astype(np.int64)

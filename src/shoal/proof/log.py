@@ -1,4 +1,4 @@
-"""Writing a proof: boxes as they are closed, put in place whole when the search has ended."""
+"""Writing a proof: boxes are logged as they are closed, and published when the search has ended."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class ProofLog:
     """Takes closed boxes as a search closes them; the file appears when it is published.
 
-    The claim stands first and is known last, so boxes wait in a nameless temporary file, whatever
-    their number. `stage` writes the proof beside its place, `publish` renames it. Without them, as
-    for a search that was stopped, nothing is written.
+    The claim comes first in the file but is known last, so boxes are buffered in an unnamed
+    temporary file. `stage` writes the proof to a staging file, `publish` renames it. Without them,
+    as for a search that was stopped, nothing is written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,17 +36,17 @@ class ProofLog:
         self._target = FileTarget(path, format="json")
         self._staged: StagedFile | None = None
         check_file(self._target)
-        with self._told():
+        with self._errors_of_ours():
             self._boxes = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
 
     def __call__(self, closed: Closed) -> None:
         """Write down a closed box."""
-        with self._told():
+        with self._errors_of_ours():
             self._boxes.write(box_line(closed))
 
     def stage(self, subject: Subject, best: Best) -> None:
-        """Write the proof where nobody sees it yet; the boxes must be all there are."""
-        with self._told():
+        """Write the proof to a staging file; all boxes must have been logged."""
+        with self._errors_of_ours():
             self._staged = StagedFile(self._target)
             self._boxes.seek(0)
             with self._opened(self._staged.path) as file:
@@ -54,7 +54,7 @@ class ProofLog:
                 shutil.copyfileobj(self._boxes, file)
 
     def publish(self) -> None:
-        """Put the staged proof, if there is one, in place of what was there, in one step."""
+        """Put the staged proof, if there is one, in place of what was there, atomically."""
         if self._staged is not None:
             self._staged.publish()
 
@@ -79,8 +79,8 @@ class ProofLog:
         return io.TextIOWrapper(packed, encoding="utf-8", newline="\n")
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say in our words what goes wrong with the file."""
+    def _errors_of_ours(self) -> Iterator[None]:
+        """Turn a failure to write the file into a BadOutput."""
         try:
             yield
         except OSError as error:

@@ -17,7 +17,7 @@ from shoal.encode.levels import levels_of
 from shoal.encode.propose import propose
 from shoal.errors import BadData
 from shoal.loss.base import Domain
-from shoal.proof.format import Climb
+from shoal.proof.format import LevelRange
 from shoal.values import Reference
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Attribute:
     single label, which it becomes. `leaves[level][group]` counts the values of the hierarchy.
     """
 
-    climb: Climb
+    levels: LevelRange
     codes: Ints
     groups: tuple[Ints, ...]
     leaves: tuple[Ints, ...]
@@ -54,7 +54,7 @@ class Attribute:
         """The attribute as a loss sees it, for rows of so many records."""
         records = np.bincount(self.codes, weights=weights, minlength=len(self.groups[0]))
         return Domain(
-            self.climb.name, self.groups, self.leaves, records.astype(np.int64), self.quantifiers
+            self.levels.name, self.groups, self.leaves, records.astype(np.int64), self.quantifiers
         )
 
 
@@ -155,7 +155,7 @@ def _attribute(name: str, declared: Declared, texts: Texts, stay: Bools) -> Attr
     code: dict[str | None, int] = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
     codes = np.array([code.get(text, missing) for text in texts], dtype=np.int64)
     return Attribute(
-        Climb(
+        LevelRange(
             name,
             hierarchy.height,
             limit,
@@ -191,28 +191,28 @@ def _sensitive(
 
     Each has its records in the whole table, or its persons.
     """
-    told = [text for text, stays in zip(texts, stay, strict=True) if stays]
-    values: list[str | None] = [*sorted(_values(told), key=_order)]
-    if definition.missing.sensitive == "value" and None in told:
+    present = [text for text, stays in zip(texts, stay, strict=True) if stays]
+    values: list[str | None] = [*sorted(_values(present), key=_order)]
+    if definition.missing.sensitive == "value" and None in present:
         values.append(None)
     rank = {value: i for i, value in enumerate(values)}
-    numbers = np.array([rank.get(text, -1) for text in told], dtype=np.int64)
+    numbers = np.array([rank.get(text, -1) for text in present], dtype=np.int64)
     has = numbers >= 0
     counts = np.bincount(numbers[has], weights=weights[stay][has], minlength=len(values))
     if person is not None:
         pairs = {*zip(person[stay][has].tolist(), numbers[has].tolist(), strict=True)}
         counts = np.bincount([value for _, value in pairs], minlength=len(values))
-    parents = _parents(name, definition.attributes[name].hierarchy, told, values)
+    parents = _parents(name, definition.attributes[name].hierarchy, present, values)
     return Sensitive(numbers, Reference(tuple(values), counts.astype(np.int64), parents))
 
 
 def _parents(
-    name: str, described: Described | None, told: Texts, values: Texts
+    name: str, described: Described | None, present: Texts, values: Texts
 ) -> tuple[Ints, ...]:
     """The group of each value at each level, for a distance along the hierarchy."""
     if described is None:
         return ()
-    hierarchy = build(name, described, _values(told))
+    hierarchy = build(name, described, _values(present))
     missing = len(hierarchy.labels[0])
     code: dict[str | None, int] = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
     leaves = np.array([code.get(value, missing) for value in values], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""From the chosen node to what the engine is told: labels for values, and the classes that pass."""
+"""From the chosen node to the recoding plan: the label of each value, and the released classes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def recoding(
             attribute.name: generalization(attribute, level)
             for attribute, level in zip(table.attributes, node, strict=True)
         },
-        classes=_labels_of(table, node, class_of, kept),
+        classes=_released_labels(table, node, class_of, kept),
         blanked=quasi_identifiers + sensitive,
         missing=definition.missing.values,
         mark=definition.suppressed == "mark",
@@ -51,7 +51,7 @@ def generalization(attribute: Attribute, level: int) -> Generalization:
     return Generalization(labels[0], tuple(labels[level][group] for group in groups), missing)
 
 
-def _labels_of(table: Table, node: Node, class_of: Ints, kept: Bools) -> pa.Table:
+def _released_labels(table: Table, node: Node, class_of: Ints, kept: Bools) -> pa.Table:
     """The label tuples of the kept classes: every tuple of a class has the labels of its class."""
     representatives = np.zeros(len(kept), dtype=np.int64)
     representatives[class_of] = np.arange(len(class_of))

@@ -15,10 +15,10 @@ from shoal.privacy.beta_likeness import BetaLikeness
 from shoal.privacy.delta_disclosure import DeltaDisclosure
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
-from shoal.privacy.histograms import TINY
+from shoal.privacy.histograms import TOLERANCE
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.recursive_diversity import RecursiveDiversity
-from shoal.privacy.share_caps import ROOM, reference_shares
+from shoal.privacy.share_caps import SHARE_TOLERANCE, reference_shares
 from shoal.privacy.t_closeness import TCloseness
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ def _distinct(model: DistinctDiversity, _: Histogram) -> Demand:
 
 
 def _entropy(model: EntropyDiversity, _: Histogram) -> Demand:
-    enough = math.ceil(model.l - TINY)
-    return Demand(model.attribute, ENTROPY, enough, math.log(model.l) - 2 * TINY)
+    enough = math.ceil(model.l - TOLERANCE)
+    return Demand(model.attribute, ENTROPY, enough, math.log(model.l) - 2 * TOLERANCE)
 
 
 def _recursive(model: RecursiveDiversity, _: Histogram) -> Demand:
@@ -120,18 +120,20 @@ def _recursive(model: RecursiveDiversity, _: Histogram) -> Demand:
 
 def _alpha(model: AlphaAnonymity, histogram: Histogram) -> Demand:
     caps = np.full(len(histogram.reference.values), model.alpha)
-    return Demand(model.attribute, SHARES, 1, ROOM, caps, np.zeros_like(caps))
+    return Demand(model.attribute, SHARES, 1, SHARE_TOLERANCE, caps, np.zeros_like(caps))
 
 
 def _beta(model: BetaLikeness, histogram: Histogram) -> Demand:
     caps = model.caps(histogram)
-    return Demand(model.attribute, SHARES, 1, ROOM, caps, np.zeros_like(caps))
+    return Demand(model.attribute, SHARES, 1, SHARE_TOLERANCE, caps, np.zeros_like(caps))
 
 
 def _delta(model: DeltaDisclosure, histogram: Histogram) -> Demand:
     p, factor = reference_shares(histogram), math.exp(model.delta)
     different = int(np.count_nonzero(p))
-    return Demand(model.attribute, SHARES, different, -ROOM, factor * p, math.exp(-model.delta) * p)
+    return Demand(
+        model.attribute, SHARES, different, -SHARE_TOLERANCE, factor * p, math.exp(-model.delta) * p
+    )
 
 
 def _closeness(model: TCloseness, histogram: Histogram) -> Demand:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.privacy.base import must_go
+from shoal.privacy.base import certain_removal
 from shoal.search.lattice import Lattice
 from shoal.search.partition import Partition, partition
 from shoal.values import Best, Closed
@@ -70,7 +70,7 @@ class Problem:
         counts = partition.counts
         least = np.zeros(len(counts.sizes), dtype=np.int64)
         for model in self.models:
-            least = np.maximum(least, must_go(model, counts))
+            least = np.maximum(least, certain_removal(model, counts))
         return least
 
     def check(self, node: Node) -> Best | None:

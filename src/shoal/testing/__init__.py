@@ -1,13 +1,17 @@
-"""Conformance suites: what every part must do that can be plugged in, ours and anybody else's.
+"""Conformance suites: what every plug-in must do, ours and those of third parties.
 
-A plug-in subclasses a suite in its own tests and says what to test; pytest does the rest:
+A plug-in subclasses a suite in its own tests and returns what to test; pytest does the rest:
 
     class TestSimpson(PrivacyModelSuite):
         def models(self):
             return [SimpsonDiversity("s", 2)]
 
-The cases are random with a fixed seed, so a failure comes back. Nothing is needed but what Shoal
-itself needs.
+The cases are random with a fixed seed, so a failure is reproducible. The suites need no package
+that Shoal does not need.
+
+One file per kind of plug-in: `models.py`, `losses.py`, `strategies.py`, `builders.py`,
+`formats.py`. `classes.py` and `domains.py` make the random cases, `claims.py` has the checks that
+all share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The suite for hierarchy builders: every value has a place, and levels nest."""
+"""The suite for hierarchy builders: every value has labels, and levels nest."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from shoal.testing.claims import claim, parameters
 
-_TELLING = 3
-"""Shorter texts than this stand in labels by chance."""
+_SHORTEST_LEAK = 3
+"""Shorter texts than this are in labels by chance."""
 
 
 class Builder(Protocol):
@@ -26,11 +26,11 @@ class BuilderSuite:
     """How many random choices of the values each check draws."""
 
     def builders(self) -> Sequence[Builder]:
-        """The builders to test, with parameters of all sorts."""
+        """The builders to test, with various parameters."""
         raise NotImplementedError
 
     def values(self) -> Sequence[str]:
-        """Values that the builders are for, the more peculiar the better."""
+        """Values that the builders are for; include unusual ones."""
         raise NotImplementedError
 
     def test_a_builder_is_a_frozen_value(self) -> None:
@@ -70,8 +70,9 @@ class BuilderSuite:
             )
 
     def test_no_label_shows_another_value_of_the_data(self) -> None:
-        """Another value may be rare. A label may hold its text only where it does without it too:
-        then the builder knows it from elsewhere.
+        """A label with the text of another value discloses that this value is in the data.
+
+        It may have the text only if it has it when the value is absent, too.
         """
         for builder, values, rows in self._cases(4):
             for row in rows:
@@ -89,7 +90,7 @@ class BuilderSuite:
                 claim(len(builder.build([value])) == 1, f"{builder} has no row for {value!r}")
 
     def _cases(self, seed: int) -> Iterator[tuple[Any, list[str], Sequence[Sequence[str]]]]:
-        draw = random.Random(seed)  # noqa: S311 the cases come back
+        draw = random.Random(seed)  # noqa: S311 reproducible cases
         known = list(dict.fromkeys(self.values()))
         for builder in self.builders():
             for number in range(self.cases):
@@ -99,9 +100,9 @@ class BuilderSuite:
 
 
 def _shown(row: Sequence[str], values: Sequence[str]) -> list[str]:
-    """Other values, long enough to be no chance, that stand in a label but not in the value."""
+    """Other values, long enough to be no coincidence, that are in a label but not in the value."""
     return [
         value
         for value in values
-        if len(value) >= _TELLING and value not in row[0] and any(value in x for x in row[1:])
+        if len(value) >= _SHORTEST_LEAK and value not in row[0] and any(value in x for x in row[1:])
     ]

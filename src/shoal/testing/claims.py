@@ -1,4 +1,4 @@
-"""What the suites share: a claim with its sentence, and a clock for how work grows."""
+"""What the suites share: checks with a message, and a timer for how work grows."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-SLACK = 1e-9
+TOLERANCE = 1e-9
 """Floats that differ by no more than this count as equal."""
 
 GROWTH = 30
-"""Ten times the work may take so many times as long; what is quadratic takes a hundred times."""
+"""Ten times the input may take at most this many times as long; quadratic work takes 100 times."""
 
 
 def claim(holds: bool, sentence: str) -> None:
-    """An AssertionError with this sentence unless the claim holds."""
+    """Raise an AssertionError with this sentence unless the claim holds."""
     if not holds:
         raise AssertionError(sentence)
 
 
 def near(one: float, other: float) -> bool:
-    """Whether two numbers are equal but for the dust of float arithmetic; infinity is itself."""
-    return one == other or math.isclose(one, other, rel_tol=SLACK, abs_tol=SLACK)
+    """Whether two numbers are equal up to rounding errors; infinity equals itself."""
+    return one == other or math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
-def parameters(part: Any) -> dict[str, Any]:
-    """The parameters of a part; it must be a frozen value, equal to a copy made from them."""
-    kind = type(part)
+def parameters(plug_in: Any) -> dict[str, Any]:
+    """The parameters of a plug-in; it must be a frozen value, equal to a copy made from them."""
+    kind = type(plug_in)
     frozen = dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
     claim(frozen, f"{kind.__name__} is not a frozen dataclass")
-    fields = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+    fields = {field.name: getattr(plug_in, field.name) for field in dataclasses.fields(plug_in)}
     copy = kind(**fields)
     claim(
-        copy == part and hash(copy) == hash(part),
-        f"{part} is not equal to a copy made from its own fields",
+        copy == plug_in and hash(copy) == hash(plug_in),
+        f"{plug_in} is not equal to a copy made from its own fields",
     )
     return fields
 
@@ -43,7 +43,7 @@ def parameters(part: Any) -> dict[str, Any]:
 def growth(small: Callable[[], object], large: Callable[[], object]) -> float:
     """How many times longer the large job takes than the small one, in their fastest runs.
 
-    Computers hiccup: a ratio that looks too large is measured again, some times.
+    A ratio that is too large is measured again, up to six times, since timings are noisy.
     """
     least, most = math.inf, math.inf
     for _ in range(6):
@@ -55,6 +55,6 @@ def growth(small: Callable[[], object], large: Callable[[], object]) -> float:
 
 
 def _seconds(job: Callable[[], object]) -> float:
-    begun = time.process_time()
+    start = time.process_time()
     job()
-    return time.process_time() - begun
+    return time.process_time() - start

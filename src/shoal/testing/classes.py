@@ -1,4 +1,4 @@
-"""Random classes of records with a sensitive value each, small enough to try everything."""
+"""Random classes of records with a sensitive value each, small enough for an exhaustive check."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TREE: Mapping[str, tuple[int, ...]] = {
 """The values, and the group of each at every level of their hierarchy."""
 
 MISSING = (5, 3, 0)
-"""The groups of a missing value that counts as a value: its own, but for the top."""
+"""The groups of a missing value that counts as a value: its own, except at the top level."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Case:
     @property
     def table(self) -> Counter[Record]:
         """The values of the whole table, as a model sees them."""
-        return self.told([record for each in (*self.classes, self.others) for record in each])
+        return self.values_of([record for each in (*self.classes, self.others) for record in each])
 
-    def told(self, records: Sequence[Record]) -> Counter[Record]:
+    def values_of(self, records: Sequence[Record]) -> Counter[Record]:
         """The values of some records, without the missing ones where these count as none."""
         return Counter(r for r in records if self.missing_is_value or r is not None)
 
@@ -71,7 +71,7 @@ class Case:
         reference = self._reference()
         rank = {value: i for i, value in enumerate(reference.values)}
         entries = [
-            sorted((rank[value], count) for value, count in self.told(each).items())
+            sorted((rank[value], count) for value, count in self.values_of(each).items())
             for each in classes
         ]
         return Histogram(
@@ -117,7 +117,7 @@ def parts(records: Class) -> list[Class]:
 
 
 def many_classes(attribute: str | None, classes: int, seed: int = 1) -> Counts:
-    """Many classes, each with four of twenty values, in no order that would help."""
+    """Many classes, each with four of twenty values, in random order."""
     draw = np.random.default_rng(seed)
     counts = draw.integers(1, 30, (classes, 4))
     values = np.sort(np.argsort(draw.random((classes, 20)), axis=1)[:, :4], axis=1)

@@ -52,7 +52,7 @@ def domain_of(
 
 @dataclass(frozen=True)
 class Release:
-    """The sizes of the finest classes there are, of the released ones, and who is left out.
+    """The sizes of the finest classes and of the released ones, and the suppressed records.
 
     Of the `suppressed` records `gone` are in none of the finest classes.
     """

@@ -1,4 +1,4 @@
-"""The suites for readers and writers: what is written is read back, and nothing else is made up."""
+"""The suites for readers and writers: what is written is read back, and nothing else."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class WriterSuite:
     def _tables(
         self, seed: int, texts: Sequence[str]
     ) -> Iterator[tuple[Mapping[str, str], list[dict[str, str | None]]]]:
-        draw = random.Random(seed)  # noqa: S311 the cases come back
+        draw = random.Random(seed)  # noqa: S311 reproducible cases
         names = [text for text in texts if text]
         for options in self.options():
             for _ in range(self.cases):
@@ -122,11 +122,11 @@ class WriterSuite:
                 )
 
 
-def _check_names(part: Any) -> None:
-    claim(bool(part.endings), f"{part} knows no ending")
-    for ending in part.endings:
+def _check_names(plug_in: Any) -> None:
+    claim(bool(plug_in.endings), f"{plug_in} knows no ending")
+    for ending in plug_in.endings:
         claim(ending.startswith(".") and ending == ending.lower(), f"{ending!r} is no ending")
-    claim(isinstance(part.takes, tuple), f"{part} does not say which options it takes")
+    claim(isinstance(plug_in.takes, tuple), f"{plug_in} does not say which options it takes")
 
 
 def _read_bytes(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from shoal.loss.base import CellLoss, ClassLoss, LevelLoss
-from shoal.testing.claims import GROWTH, SLACK, claim, growth, near, parameters
+from shoal.testing.claims import GROWTH, TOLERANCE, claim, growth, near, parameters
 from shoal.testing.domains import domain_of, random_domains, random_releases
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class LossSuite:
     """How many random cases each check draws."""
 
     def losses(self) -> Sequence[Loss]:
-        """The losses to test, of any kind, with parameters of all sorts."""
+        """The losses to test, of any kind, with various parameters."""
         raise NotImplementedError
 
     def plain(self, loss: Loss) -> Plain | None:
@@ -58,17 +58,17 @@ class LossSuite:
         for loss, domain in self._cells(1):
             costs = loss.cell_costs(domain)
             shapes = [cost.shape for cost in costs]
-            wanted = [groups.shape for groups in domain.groups]
-            claim(shapes == wanted, f"{loss} gives no cost for each level and code of {domain}")
+            expected = [groups.shape for groups in domain.groups]
+            claim(shapes == expected, f"{loss} gives no cost for each level and code of {domain}")
             inside = all(((cost >= 0) & (cost <= 1)).all() for cost in costs)
             claim(inside, f"{loss} has a cost outside 0 to 1: {costs} for {domain}")
-            rising = all((high >= low - SLACK).all() for low, high in itertools.pairwise(costs))
+            rising = all((high >= low - TOLERANCE).all() for low, high in itertools.pairwise(costs))
             claim(rising, f"{loss} falls as the level rises: {costs} for {domain}")
 
     def test_a_missing_cell_costs_no_more_than_the_dearest_value(self) -> None:
         for loss, domain in self._cells(2):
             for cost in loss.cell_costs(domain):
-                fair = cost[-1] <= cost[:-1].max() + SLACK
+                fair = cost[-1] <= cost[:-1].max() + TOLERANCE
                 claim(fair, f"{loss} charges missing cells most: {cost} for {domain}")
 
     def test_costs_of_levels_are_finite_and_never_fall(self) -> None:
@@ -91,7 +91,7 @@ class LossSuite:
                 for dropped in range(release.gone, release.suppressed + 1):
                     least = loss.least(finest, dropped, release.records)
                     claim(
-                        least <= found + SLACK,
+                        least <= found + TOLERANCE,
                         f"{loss} is at least {least} with {dropped} records dropped, but "
                         f"{found} for {release}",
                     )
@@ -101,18 +101,18 @@ class LossSuite:
             plain = self.plain(loss)
             if plain is None:
                 continue
-            for found, place in _answers(loss, self.cases):
-                wanted = plain(*place)
+            for found, arguments in _answers(loss, self.cases):
+                expected = plain(*arguments)
                 claim(
-                    near(found, wanted),
-                    f"{loss} is {found}, and {wanted} in plain Python, for {place}",
+                    near(found, expected),
+                    f"{loss} is {found}, and {expected} in plain Python, for {arguments}",
                 )
 
     def test_ten_times_the_values_take_about_ten_times_as_long(self) -> None:
         few, many = (_wide_domain(values) for values in (10_000, 100_000))
         for loss in self.losses():
-            ask = _question(loss)
-            times = growth(lambda: ask(few), lambda: ask(many))  # noqa: B023
+            call = _call_of(loss)
+            times = growth(lambda: call(few), lambda: call(many))  # noqa: B023
             claim(times < GROWTH, f"{loss}: ten times the values take {times:.0f} times as long")
 
     def _cells(self, seed: int) -> list[tuple[CellLoss, Domain]]:
@@ -128,11 +128,11 @@ class LossSuite:
 
 
 def _answers(loss: Loss, cases: int) -> Iterator[tuple[float, tuple[Any, ...]]]:
-    """What a loss says in random cases, each with what its plain Python is asked."""
+    """What a loss gives in random cases, each with the arguments of its plain version."""
     if isinstance(loss, ClassLoss):
         for release in random_releases(5, 12):
-            sizes, given = release.sizes, (release.suppressed, release.records)
-            yield loss.class_loss(np.array(sizes, dtype=np.int64), *given), (sizes, *given)
+            sizes, numbers = release.sizes, (release.suppressed, release.records)
+            yield loss.class_loss(np.array(sizes, dtype=np.int64), *numbers), (sizes, *numbers)
         return
     for domain in random_domains(6, cases):
         if isinstance(loss, LevelLoss):
@@ -144,8 +144,8 @@ def _answers(loss: Loss, cases: int) -> Iterator[tuple[float, tuple[Any, ...]]]:
                     yield cost, (domain, level, code)
 
 
-def _question(loss: Loss) -> Callable[[Domain], object]:
-    """What the search asks of a loss, for a domain or, of classes, for as many classes."""
+def _call_of(loss: Loss) -> Callable[[Domain], object]:
+    """The call that the search makes: for a domain, or for as many classes."""
     if isinstance(loss, CellLoss):
         return loss.cell_costs
     if isinstance(loss, LevelLoss):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from shoal.privacy.base import PlainModel
-from shoal.testing.claims import GROWTH, SLACK, claim, growth, near, parameters
+from shoal.testing.claims import GROWTH, TOLERANCE, claim, growth, near, parameters
 from shoal.testing.classes import TREE, Case, many_classes, parts, random_cases
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class PrivacyModelSuite:
     """How many random cases each check draws."""
 
     def models(self) -> Sequence[PrivacyModel]:
-        """The models to test, with parameters of all sorts."""
+        """The models to test, with various parameters."""
         raise NotImplementedError
 
     def plain(self, model: PrivacyModel) -> Holds:
@@ -82,7 +82,7 @@ class PrivacyModelSuite:
             holds = self.plain(model)
             found = model.satisfied(case.counts(model.attribute)).tolist()
             for each, satisfied in zip(case.classes, found, strict=True):
-                values = case.told(each) if model.attribute else {}
+                values = case.values_of(each) if model.attribute else {}
                 plain = holds(len(each), values, case.table if model.attribute else {})
                 claim(
                     satisfied == plain,
@@ -105,7 +105,7 @@ class PrivacyModelSuite:
             claim(bool(judged.all()), f"{model} is not closed under union: see {good} in {case}")
 
     def test_least_removal_is_never_above_the_truth(self) -> None:
-        """The truth is found by trying every part of a class."""
+        """The truth comes from trying every part of a class."""
         for model, case in self._draw(5):
             found = model.least_removal(case.counts(model.attribute)).tolist()
             for each, removed in zip(case.classes, found, strict=True):
@@ -143,7 +143,7 @@ class PrivacyModelSuite:
                 continue
             low, high = (unmet, met) if model.higher_is_safer else (met, unmet)
             claim(
-                max(low) <= min(high) + SLACK,
+                max(low) <= min(high) + TOLERANCE,
                 f"{model}: reaching {min(met)} to {max(met)} meets the demand, and reaching "
                 f"{min(unmet)} to {max(unmet)} does not",
             )
@@ -165,9 +165,9 @@ class PrivacyModelSuite:
 
 def _definition(model: PrivacyModel) -> dict[str, Any]:
     """A definition that demands the model by its name, of an attribute with a hierarchy."""
-    given = parameters(model)
-    given.pop("attribute", None)
-    demand = {"privacy": {model.name: given}}
+    fields = parameters(model)
+    fields.pop("attribute", None)
+    demand = {"privacy": {model.name: fields}}
     attributes: dict[str, Any] = {"age": "quasi-identifier"}
     if model.attribute is not None:
         tree = {"ab": ["a", "b"], "cd": ["c", "d"], "rest": [v for v in TREE if v > "d"]}

@@ -1,4 +1,4 @@
-"""The suite for search strategies: safe answers, honest bounds, and proofs that are true."""
+"""The suite for search strategies: safe answers, valid bounds, and true proofs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shoal.events import Improved, Progress, Proved, Stopped
-from shoal.testing.claims import SLACK, claim, near
+from shoal.testing.claims import TOLERANCE, claim, near
 
 if TYPE_CHECKING:
     from shoal.search.problem import Problem
@@ -24,7 +24,7 @@ class StrategySuite:
     """How many random problems each check draws."""
 
     def strategies(self) -> Sequence[Strategy]:
-        """The strategies to test, with parameters of all sorts."""
+        """The strategies to test, with various parameters."""
         raise NotImplementedError
 
     def test_a_strategy_is_a_frozen_dataclass_with_a_name(self) -> None:
@@ -53,7 +53,7 @@ class StrategySuite:
             optimum = _optimum(problem)
             for event in _events(strategy, problem):
                 claim(
-                    optimum is None or event.bound <= optimum + SLACK,
+                    optimum is None or event.bound <= optimum + TOLERANCE,
                     f"{strategy} states the bound {event.bound}, but a node costs {optimum}",
                 )
 
@@ -75,7 +75,7 @@ class StrategySuite:
             )
             losses = [e.best.loss for e in events if isinstance(e, Improved) and e.best is not None]
             claim(
-                all(later <= loss + SLACK for loss, later in itertools.pairwise(losses)),
+                all(later <= loss + TOLERANCE for loss, later in itertools.pairwise(losses)),
                 f"{strategy} calls a worse node an improvement",
             )
 
@@ -91,7 +91,7 @@ class StrategySuite:
 
     def _cases(self, seed: int) -> Iterator[tuple[Strategy, Problem]]:
         for strategy in self.strategies():
-            draw = random.Random(seed)  # noqa: S311 the cases come back
+            draw = random.Random(seed)  # noqa: S311 reproducible cases
             for _ in range(self.cases):
                 yield strategy, random_problem(draw)
 
@@ -105,7 +105,7 @@ def _events(
 
 
 def _optimum(problem: Problem) -> float | None:
-    """The least loss there is: every node is looked at."""
+    """The least loss of any node, by exhaustive search."""
     lattice = problem.lattice
     levels = [range(low, high + 1) for low, high in zip(lattice.bottom, lattice.top, strict=True)]
     checked = map(problem.check, itertools.product(*levels))
