@@ -270,9 +270,9 @@ def _suppression(
 ) -> Finding:
     """The suppressed records are within the limit.
 
-    Left out by default: then they are the records that are not there. Marked: every record is
-    there, and the marked rows are the suppressed records. `unseen` rows are not counted: they are
-    a class of blank records, which looks like marked rows.
+    By default they are left out of the release. With `mark` every record is in the release, and the
+    marked rows are the suppressed records. `unseen` rows are not counted: they are a class of blank
+    records, which looks like marked rows.
     """
     name = "suppression"
     there = found.records + found.marked
