@@ -72,7 +72,9 @@ def test_the_search_is_compiled_in_each_process_and_doctor_says_so(installed: Pa
     cache = next(part for part in parts if part["name"] == "cache folder")
     assert cache["version"] is None
     assert "NUMBA_CACHE_DIR" in cache["remedy"]
-    compiled = "from shoal.search.kernels import kernel; print(kernel(lambda a: a + 1)(1))"
+    compiled = (
+        "from shoal.search.kernels import entry_point; print(entry_point(lambda a: a + 1)(1))"
+    )
     assert python(installed, "-c", compiled) == "2\n"
 
 

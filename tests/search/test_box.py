@@ -278,7 +278,7 @@ def test_climbing_ends_at_a_node_that_no_neighbour_beats(case: Case) -> None:
     if start is None or not prepared.tables.exact:
         return
     explorer = Explorer(prepared, np.array([np.inf, 0.0, 0.0]), log=False)
-    found = explorer.climb(Candidate(start.loss, start.suppressed, start.node)).candidates
+    found = explorer.local_search(Candidate(start.loss, start.suppressed, start.node)).candidates
     best = min(found, default=Candidate(start.loss, start.suppressed, start.node))
     checked = problem.check(best.node)
     assert checked is not None

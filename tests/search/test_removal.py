@@ -20,7 +20,7 @@ from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.search.demands import demands_of, values_of, with_work_space
-from shoal.search.kernels import kernel
+from shoal.search.kernels import entry_point
 from shoal.search.problem import Problem
 from shoal.search.removal import removal
 from shoal.search.state import Sensitive
@@ -45,7 +45,7 @@ COUNTS = st.lists(st.integers(0, 40), min_size=5, max_size=5).filter(lambda coun
 """How many records have each of the four values, and how many none."""
 
 
-@kernel
+@entry_point
 def least(values, k, size):  # type: ignore[no-untyped-def]
     """The removal of a class of so many records whose values are in the first row of the tally."""
     return removal(Sensitive(*values), k, 0, size)

@@ -1,24 +1,24 @@
 """What is already known of nodes, kept as an antichain in a prefix tree.
 
-A property that a node hands on to every node above it (or below it) need not be stored for those:
-of two comparable nodes one speaks for the other. So only the least (or greatest) nodes with the
-property are kept, no two of them comparable, and whether a node has the property is the question
-whether a kept one stands below (or above) it. Memory grows with what is kept, not the lattice.
+If a property of a node holds for every node above it (or below it), it need not be stored for
+those. So only the least (or greatest) nodes with the property are kept, no two of them comparable,
+and a node has the property if a kept one is below (or above) it. Memory grows with the number of
+kept nodes, not with the lattice.
 
 The tree has one layer for each attribute, and each path from the root to a leaf is a kept node.
-Behind each level stand the least and the greatest rank (sum of levels) of what follows it:
+Each level is followed by the least and the greatest rank (sum of levels) of what comes after it:
 
     (1, 1, 1)    root ┬─ 1 (2, 3) ┬─ 1 (1, 1) ── 1 (0, 0)
     (1, 3, 0)         │           └─ 3 (0, 0) ── 0 (0, 0)
     (3, 2, 0)         └─ 3 (2, 2) ── 2 (0, 0) ── 0 (0, 0)
 
-A node below another has at most its rank, and so has each rest of it compared with the same rest of
-the other: a child all of whose rests outrank that of a node holds nothing below the node, and one
-whose rests all rank less holds nothing above it. This cuts off all that the rank of whole nodes
-would: where a path is nowhere above a node so far, what it has too much of comes after.
+A node below another has at most its rank, and so has each suffix of its levels compared with the
+same suffix of the other. So a child whose suffixes all have a higher rank than that of a node has
+nothing below the node, and one whose suffixes all have a lower rank has nothing above it. This
+prunes at least what the ranks of whole nodes would.
 
-Both directions are one: `y` is above `x` exactly when `-y` is below `-x`, so an antichain that
-looks down keeps its nodes negated, and the rest of this file is about looking up.
+`y` is above `x` exactly when `-y` is below `-x`. So an antichain of direction `down` keeps its
+nodes negated, and the rest of this file is about direction `up`.
 
 After F. Prasser, F. Kohlmayer, K. Kuhn, "Efficient and effective pruning strategies for health data
 de-identification", BMC Medical Informatics and Decision Making 16:49, 2016.
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from shoal.values import Node
 
 Direction: TypeAlias = Literal["down", "up"]
-"""Where a kept node hands its property: to all below it, or to all above it."""
+"""Where the property of a kept node holds: at all nodes below it, or at all above it."""
 
 
 @dataclass(frozen=True)
 class AntichainStatistics:
     """How an antichain was used: `inserts` nodes were kept, `hits` of the `queries` were covered.
 
-    A node that was covered when it came is not among the inserts, nor is the look for it among the
-    queries. `size` nodes are kept now, and never more than `largest` were.
+    A node that is covered already when it is inserted counts neither as an insert nor as a query.
+    `size` nodes are kept now, and at most `largest` were kept at a time.
     """
 
     inserts: int
@@ -65,7 +65,7 @@ class AntichainStatistics:
 
 @dataclass(slots=True)
 class _Branch:
-    """The kept nodes that begin alike: the ranks of what follows, and what follows."""
+    """The kept nodes with the same prefix: the ranks of their suffixes, and the suffixes."""
 
     least_rank: int = 0
     greatest_rank: int = 0
@@ -92,11 +92,11 @@ class Antichain:
         self._inserts = self._queries = self._hits = self._size = self._largest = 0
 
     def insert(self, node: Node) -> None:
-        """Cover all that this node covers, and drop the kept nodes that are among it.
+        """Cover all that this node covers, and drop the kept nodes that it covers.
 
-        Nothing happens to a node that is covered already. Otherwise no kept node is below it, those
-        above it go, and the rest are not comparable to it: an antichain stays one. What was dropped
-        stays covered, since below is transitive.
+        A node that is covered already changes nothing. Otherwise no kept node is below it, those
+        above it go, and the rest are not comparable to it, so it stays an antichain. What was
+        dropped stays covered, since the order is transitive.
         """
         key = self._key(node)
         ranks = _ranks_below(key)
@@ -108,7 +108,7 @@ class Antichain:
         self._largest = max(self._largest, self._size)
 
     def covers(self, node: Node) -> bool:
-        """Whether a kept node hands its property to this one, or is this one."""
+        """Whether the property of a kept node holds for this one."""
         key = self._key(node)
         covered = _any_below(self._root, key, _ranks_below(key), 0)
         self._queries += 1
@@ -131,7 +131,7 @@ class Antichain:
             yield tuple(self._sign * level for level in key)
 
     def _key(self, node: Node) -> Node:
-        """The node as the tree has it, in which covering is standing below."""
+        """The node as the tree stores it, so that covering means being below."""
         if len(node) != self.attributes:
             raise ValueError(f"node {node} has not {self.attributes} levels")
         return node if self._sign == 1 else tuple(-level for level in node)
@@ -158,7 +158,7 @@ def _any_below(branch: _Branch, key: Node, ranks: list[int], depth: int) -> bool
 
 
 def _drop_above(branch: _Branch, key: Node, ranks: list[int], depth: int) -> int:
-    """Cut off the paths that are nowhere below the key, and what bears no path then; how many."""
+    """Remove the paths that are nowhere below the key, and empty branches; how many paths."""
     if depth == len(key):
         return 1
     lowest, rank = key[depth], ranks[depth + 1]
@@ -184,7 +184,7 @@ def _add(branch: _Branch, key: Node, ranks: list[int]) -> None:
 
 
 def _paths(branch: _Branch, path: Node, missing: int) -> Iterator[Node]:
-    """Every path of a branch, begun by `path` and with `missing` levels to come."""
+    """Every path of a branch, that begins with `path` and has `missing` more levels."""
     if missing == 0:
         yield path
     for level, child in branch.children.items():

@@ -1,6 +1,6 @@
 """What every node of a box costs at least, for any privacy model and any loss.
 
-Slower than the kernels of explorer.py, and general: models say by `least_removal` what must go.
+Slower than the compiled search, and general: it relies on `least_removal` of the models alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Bounds:
     def cost(self, lo: Node, hi: Node, partition: Partition, removal: Ints) -> float:
         """At most the loss of every node between `lo` and `hi`.
 
-        `partition` is that of `hi` and `removal` what must go of its classes.
+        `partition` is that of `hi` and `removal` the records that its classes lose at least.
         """
         objective = self.problem.objective
         if isinstance(objective, CellObjective):
@@ -41,8 +41,8 @@ class Bounds:
         self, objective: CellObjective, lo: Node, hi: Node, partition: Partition, removal: Ints
     ) -> float:
         """Costs never fall as a level rises: a record that stays costs an attribute at least its
-        cell at `lo`. One that must go costs 1, which is above its cell at every level up to `hi` by
-        at least 1 minus the dearest cell of its class at `hi`."""
+        cell at `lo`. A removed one costs 1, which is above its cell at every level up to `hi` by at
+        least 1 minus the dearest cell of its class at `hi`."""
         table, losses = self.problem.table, []
         for j, codes in enumerate(table.codes):
             dearest = np.zeros(len(partition.counts.sizes))
@@ -56,7 +56,7 @@ class Bounds:
     ) -> float:
         """The classes of a node in the box are unions of those of `lo`, its levels not below.
 
-        Those within a class of `hi` that must go whole are released at no node of the box.
+        Those within a class of `hi` that is removed whole are released at no node of the box.
         """
         table, whole = self.problem.table, removal >= partition.counts.sizes
         stay = np.where(whole[partition.class_of], 0, table.weights)

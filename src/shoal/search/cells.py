@@ -1,12 +1,12 @@
-"""Compiled: what classes cost where a loss sees their sizes and nothing else.
+"""Compiled: lower bounds of a class loss, which depends on class sizes alone.
 
 A *cell* is a class of `lo` within a class of `hi`; those of removed classes do not count. At a node
 of the box every class is a union of cells:
 
 1. Records removed at `hi` are removed. Any other record shares its class with at least its cell,
    and there are no more classes than cells.
-2. Records that must go beyond those, since classes owe them (weighing.py) or since an attribute at
-   a level drops them, are in some of the cells, nobody knows which: of the largest, at worst.
+2. More records are removed since classes owe them (owed.py) or since an attribute at a level drops
+   them. Which cells they are in is not known; the bound assumes the largest.
 3. With attribute `j` at its level of `hi` the same holds for the cells that this level leaves,
    which are fewer and larger.
 
@@ -19,38 +19,38 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint32, uint64
 
-from shoal.search.crowd import CONFUSED
-from shoal.search.kernels import part, stays, tally
+from shoal.search.class_loss import DISCERNIBILITY
+from shoal.search.kernels import compiled, stays, tally
 from shoal.search.memory import WORK
 from shoal.search.merging import same
 from shoal.search.persons import settle
 
 
-@part
-def least(crowd, factor, cells, squares, largest, gone, more):  # type: ignore[no-untyped-def]
-    """What classes cost at least that are unions of so many cells.
+@compiled
+def least(class_loss, factor, cells, squares, largest, gone, more):  # type: ignore[no-untyped-def]
+    """What classes cost at least that are unions of `cells` cells.
 
     `squares` is the sum of the squares of their sizes and `largest` the largest of them. `gone`
     records are removed that are in none of them, and `more` that are.
     """
-    records = crowd.records
-    if crowd.kind == CONFUSED:
+    records = class_loss.records
+    if class_loss.kind == DISCERNIBILITY:
         total = squares + records * gone + more * (records - largest)
         return factor * total / (records * records)
     return factor * records / max(min(float(cells), records - gone - more), 1.0)
 
 
-@part
-def factor_of(crowd, node):  # type: ignore[no-untyped-def]
+@compiled
+def factor_of(class_loss, node):  # type: ignore[no-untyped-def]
     """What the loss of a node is multiplied by."""
     factor = 1.0
     for j in range(len(node)):
-        factor += crowd.share[j, node[j]]
+        factor += class_loss.share[j, node[j]]
     return factor
 
 
-@part
-def cost_of_classes(state, depth, crowd):  # type: ignore[no-untyped-def]
+@compiled
+def cost_of_classes(state, depth, class_loss):  # type: ignore[no-untyped-def]
     """What `hi` costs: exactly where no class is `failing`, and at least where one is."""
     frame, cell = state.frames[depth], state.counts
     for c in range(frame.classes + 1):
@@ -61,19 +61,19 @@ def cost_of_classes(state, depth, crowd):  # type: ignore[no-untyped-def]
     for c in range(1, frame.classes + 1):
         squares += float(cell[c]) * float(cell[c])
         largest = max(largest, float(cell[c]))
-    factor = factor_of(crowd, state.hi[depth])
-    return least(crowd, factor, frame.classes, squares, largest, frame.removed, frame.failing)
+    factor = factor_of(class_loss, state.hi[depth])
+    return least(class_loss, factor, frame.classes, squares, largest, frame.removed, frame.failing)
 
 
-@part
-def cost_below(state, depth, j, crowd):  # type: ignore[no-untyped-def]
+@compiled
+def cost_below(state, depth, j, class_loss):  # type: ignore[no-untyped-def]
     """What the node one level below `hi` in attribute `j` costs, and the records dropped for it.
 
-    Both at least, where classes owe records. A node without classes is no solution.
+    Both are lower bounds where classes owe records. A node without classes is no solution.
     """
     frame, level = state.frames[depth], state.hi[depth, j] - 1
     tally(state, frame, j, level)
-    if len(state.homes) > 0:
+    if len(state.assigned) > 0:
         settle(state, frame, j, level)
     groups = state.groups[j, level]
     cells, classes, squares, dropped = (frame.classes + 1) * groups, 0, 0.0, 0
@@ -87,17 +87,21 @@ def cost_below(state, depth, j, crowd):  # type: ignore[no-untyped-def]
             dropped += size
     if classes == 0:
         return np.inf, dropped
-    factor = factor_of(crowd, state.hi[depth]) + crowd.share[j, level] - crowd.share[j, level + 1]
-    return least(crowd, factor, classes, squares, 0.0, frame.removed + dropped, 0), dropped
+    factor = (
+        factor_of(class_loss, state.hi[depth])
+        + class_loss.share[j, level]
+        - class_loss.share[j, level + 1]
+    )
+    return least(class_loss, factor, classes, squares, 0.0, frame.removed + dropped, 0), dropped
 
 
-@part
+@compiled
 def count_cells(state, depth, by, exact):  # type: ignore[no-untyped-def]
     """How many cells there are, the sum of the squares of their sizes, and the largest size.
 
-    Attribute `by` is at `hi`; none is where it is past the last. `keys` are those of the cells of
-    `lo`, from which the digit of `by` is taken. Where they are not `exact`, equal ones are compared
-    digit by digit.
+    Attribute `by` is at `hi`; no attribute is if `by` is their number. `keys` are those of the
+    cells of `lo`, from which the digit of `by` is subtracted. Where they are not `exact`, equal
+    ones are compared digit by digit.
     """
     frame, m = state.frames[depth], state.lo.shape[1]
     class_of = state.class_of[frame.at_class : frame.at_class + frame.tuples]
@@ -105,7 +109,7 @@ def count_cells(state, depth, by, exact):  # type: ignore[no-untyped-def]
     slots, chosen, cell = state.slots, state.chosen, state.counts
     j = min(by, m - 1)
     group, column = state.group[j, state.lo[depth, j]], state.codes[j, frame.first :]
-    place = state.place[j] if by < m else uint64(0)
+    multiplier = state.multiplier[j] if by < m else uint64(0)
     size, cells = uint64(4), 0
     while size < uint64(2 * frame.tuples):
         size *= uint64(2)
@@ -115,7 +119,7 @@ def count_cells(state, depth, by, exact):  # type: ignore[no-untyped-def]
     for t in range(len(class_of)):
         if class_of[t] == 0:
             continue
-        key = keys[t] - uint64(group[column[t]]) * place
+        key = keys[t] - uint64(group[column[t]]) * multiplier
         at = ((key * uint64(0x9E3779B97F4A7C15)) >> uint64(20)) & (size - uint64(1))
         while True:
             found = slots[at]

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.search.kernels import part, step
+from shoal.search.kernels import compiled, inlined
 from shoal.search.notes import BOUND, note, note_levels
 
-SLACK = 1e-10
-"""Costs are compared with this much room, or this share where they are above 1, so that rounding
-never closes a box."""
+COST_TOLERANCE = 1e-10
+"""Tolerance when costs are compared, relative where they are above 1: rounding closes no box."""
 
-NOISE = 1e-13
-"""Costs that differ by less are equal, and removed records decide; where they are equal and differ
-by more, since they were summed in another order, an exact check decides."""
+TIE = 1e-13
+"""Costs that differ by less are equal, and removed records decide. Equal costs can differ by more,
+since they are summed in another order; then an exact check decides."""
 
 
-@part
+@compiled
 def charge_fixed(state, depth):  # type: ignore[no-untyped-def]
     """What a dropped record of each class costs the attributes whose level is fixed."""
     frame, lo, hi = state.frames[depth], state.lo[depth], state.hi[depth]
@@ -31,7 +30,7 @@ def charge_fixed(state, depth):  # type: ignore[no-untyped-def]
                 fixed[c] += extra[group[sample[c]]]
 
 
-@part
+@compiled
 def at_least(state, depth, j, level):  # type: ignore[no-untyped-def]
     """The least that attribute `j` at a level adds to the cost of a node of a box."""
     cost, more = state.base[j, level] + state.paid[depth, j, level], state.owed[depth, j]
@@ -41,34 +40,34 @@ def at_least(state, depth, j, level):  # type: ignore[no-untyped-def]
     return np.log1p(state.priority[j] * cost) if state.geometric else cost
 
 
-@part
+@compiled
 def due_at(state, depth, j, level):  # type: ignore[no-untyped-def]
-    """What the drops of attribute `j` at a level cost the fixed ones; may be added for one."""
+    """What the drops of attribute `j` at a level cost the fixed ones; add it for one `j` only."""
     if state.geometric or level == state.hi[depth, j]:
         return 0.0
     return state.due[depth, j, level]
 
 
-@step
+@inlined
 def cut(state, depth, best):  # type: ignore[no-untyped-def]
     """Cut off levels whose bound is above the best cost, until none is left to cut.
 
-    `low` and `high` become what is left of the levels between `lo` and `hi`, and `promise` says how
-    much each attribute promises to those who look or branch: what staying at `hi` costs over the
-    least, times what one level below drops. Returns whether the box is closed.
+    `low` and `high` become the lowest and highest levels left, and `score` of each attribute says
+    how much pricing it or branching on it may gain: the cost at `hi` above the least, times what
+    one level below drops. Returns whether the box is closed.
     """
     lo, hi = state.lo[depth], state.hi[depth]
-    low, high, least, promise = state.low, state.high, state.least, state.promise
+    low, high, least, score = state.low, state.high, state.least, state.score
     for j in range(len(lo)):
         low[j], high[j] = lo[j], hi[j]
     changed = True
     while changed:
         total, bonus, by = _bound(state, depth)
-        if total > best + SLACK:
+        if total > best + COST_TOLERANCE:
             note(state, BOUND, low, high)
             return True
-        if total + bonus > best + SLACK:
-            # Noted level by level: at each the drops are removed, and pay for all attributes.
+        if total + bonus > best + COST_TOLERANCE:
+            # One note per level: at each the dropped records are removed, and pay everywhere.
             for level in range(low[by], high[by] + 1):
                 note_levels(state, BOUND, low, high, by, level, level)
             return True
@@ -80,7 +79,7 @@ def cut(state, depth, best):  # type: ignore[no-untyped-def]
                     level = low[j] if side == 0 else high[j]
                     own = at_least(state, depth, j, level)
                     own += due_at(state, depth, j, level)
-                    if others + own <= best + SLACK:
+                    if others + own <= best + COST_TOLERANCE:
                         break
                     note_levels(state, BOUND, low, high, j, level, level)
                     low[j] += 1 - side
@@ -89,15 +88,15 @@ def cut(state, depth, best):  # type: ignore[no-untyped-def]
             if low[j] > high[j]:
                 return True
     for j in range(len(lo)):
-        promise[j] = -1.0
+        score[j] = -1.0
         if low[j] < high[j]:
             stay = at_least(state, depth, j, hi[j])
-            promise[j] = (stay - least[j]) * (state.dropped[depth, j, hi[j] - 1] + 1)
+            score[j] = (stay - least[j]) * (state.dropped[depth, j, hi[j] - 1] + 1)
     state.frames[depth].bound = max(state.frames[depth].bound, total + bonus)
     return False
 
 
-@step
+@inlined
 def _bound(state, depth):  # type: ignore[no-untyped-def]
     """The sum of the `least` costs of all attributes, the largest due, and whose it is."""
     low, high = state.low, state.high

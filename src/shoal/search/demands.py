@@ -1,4 +1,4 @@
-"""Models of sensitive values as numbers that the kernels read, and the values of the tuples."""
+"""Models of sensitive values, and the values of the tuples, in the form that the kernels read."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 DIFFERENT, ENTROPY, RECURSIVE, SHARES, EQUAL, ORDERED, HIERARCHICAL = range(7)
-"""Kinds of demands: many values, much entropy, no value that outweighs, shares within limits, and
-near the table by one of three distances."""
+"""Kinds of demands: distinct values, entropy, recursive diversity, limits of shares, and closeness
+by one of three distances."""
 
 BITS = 64
-"""Attributes with no more values than this are carried as masks too."""
+"""The values of an attribute with at most this many are kept as bit masks, too."""
 
 MOST_LOGARITHMS = 2**20
-"""Larger counts than this get their logarithm when they need it."""
+"""The logarithms of counts up to this are in a table."""
 
 
 @dataclass(frozen=True, eq=False)
-class Demand:
-    """A model: how many `different` values it wants at least, a number, two limits of each value.
+class CompiledDemand:
+    """A model: the least number of `different` values, a parameter, and two limits for each value.
 
     Distances have the shares of the table in `most`. `parents` is the hierarchy of the values.
     """
@@ -61,10 +61,10 @@ class Values(NamedTuple):
     """The sensitive values of the tuples, the demands on them, and work space for one thread.
 
     Tuple `t` has `counted[i]` records with value `value[i]`, for `i` from `starts[t]` to below
-    `starts[t + 1]`. The values of all attributes are numbered through; those of demand `d` begin at
-    `first[d]` and end before `last[d]`. `tally` has a row of all values for every group of any
-    attribute, twice, and `sizes` how many records each has. `order` are the tuples by class, those
-    of class `c` from `begins[c]` on, when `arranged` says so.
+    `starts[t + 1]`. The values of all attributes have consecutive numbers; those of demand `d`
+    begin at `first[d]` and end before `last[d]`. `tally` has a row of all values for every group of
+    any attribute, twice, and `sizes` how many records each has. `order` are the tuples by class,
+    those of class `c` from `begins[c]` on, where `arranged` has the serial number of the box.
     """
 
     starts: NDArray[np.int64]
@@ -96,7 +96,7 @@ def is_known(model: PrivacyModel) -> bool:
     return type(model) is KAnonymity or type(model) in _DEMANDS
 
 
-def demands_of(problem: Problem) -> list[Demand]:
+def demands_of(problem: Problem) -> list[CompiledDemand]:
     """The models of sensitive values."""
     return [
         _DEMANDS[type(model)](model, problem.table.histograms[model.attribute])
@@ -105,47 +105,47 @@ def demands_of(problem: Problem) -> list[Demand]:
     ]
 
 
-def _distinct(model: DistinctDiversity, _: Histogram) -> Demand:
-    return Demand(model.attribute, DIFFERENT, model.l)
+def _distinct(model: DistinctDiversity, _: Histogram) -> CompiledDemand:
+    return CompiledDemand(model.attribute, DIFFERENT, model.l)
 
 
-def _entropy(model: EntropyDiversity, _: Histogram) -> Demand:
+def _entropy(model: EntropyDiversity, _: Histogram) -> CompiledDemand:
     enough = math.ceil(model.l - TOLERANCE)
-    return Demand(model.attribute, ENTROPY, enough, math.log(model.l) - 2 * TOLERANCE)
+    return CompiledDemand(model.attribute, ENTROPY, enough, math.log(model.l) - 2 * TOLERANCE)
 
 
-def _recursive(model: RecursiveDiversity, _: Histogram) -> Demand:
-    return Demand(model.attribute, RECURSIVE, model.l, model.c)
+def _recursive(model: RecursiveDiversity, _: Histogram) -> CompiledDemand:
+    return CompiledDemand(model.attribute, RECURSIVE, model.l, model.c)
 
 
-def _alpha(model: AlphaAnonymity, histogram: Histogram) -> Demand:
+def _alpha(model: AlphaAnonymity, histogram: Histogram) -> CompiledDemand:
     caps = np.full(len(histogram.reference.values), model.alpha)
-    return Demand(model.attribute, SHARES, 1, SHARE_TOLERANCE, caps, np.zeros_like(caps))
+    return CompiledDemand(model.attribute, SHARES, 1, SHARE_TOLERANCE, caps, np.zeros_like(caps))
 
 
-def _beta(model: BetaLikeness, histogram: Histogram) -> Demand:
+def _beta(model: BetaLikeness, histogram: Histogram) -> CompiledDemand:
     caps = model.caps(histogram)
-    return Demand(model.attribute, SHARES, 1, SHARE_TOLERANCE, caps, np.zeros_like(caps))
+    return CompiledDemand(model.attribute, SHARES, 1, SHARE_TOLERANCE, caps, np.zeros_like(caps))
 
 
-def _delta(model: DeltaDisclosure, histogram: Histogram) -> Demand:
+def _delta(model: DeltaDisclosure, histogram: Histogram) -> CompiledDemand:
     p, factor = reference_shares(histogram), math.exp(model.delta)
     different = int(np.count_nonzero(p))
-    return Demand(
+    return CompiledDemand(
         model.attribute, SHARES, different, -SHARE_TOLERANCE, factor * p, math.exp(-model.delta) * p
     )
 
 
-def _closeness(model: TCloseness, histogram: Histogram) -> Demand:
+def _closeness(model: TCloseness, histogram: Histogram) -> CompiledDemand:
     kind = {"equal": EQUAL, "ordered": ORDERED, "hierarchical": HIERARCHICAL}[model.distance]
     parents = histogram.reference.parents if kind == HIERARCHICAL else ()
     if parents and len(set(parents[-1].tolist())) > 1:
         parents = (*parents, np.zeros_like(parents[0]))
     shares = reference_shares(histogram)
-    return Demand(model.attribute, kind, 1, model.t, shares, np.zeros(0), tuple(parents))
+    return CompiledDemand(model.attribute, kind, 1, model.t, shares, np.zeros(0), tuple(parents))
 
 
-_DEMANDS: Mapping[type[Any], Callable[[Any, Histogram], Demand]] = MappingProxyType(
+_DEMANDS: Mapping[type[Any], Callable[[Any, Histogram], CompiledDemand]] = MappingProxyType(
     {
         DistinctDiversity: _distinct,
         EntropyDiversity: _entropy,
@@ -158,7 +158,7 @@ _DEMANDS: Mapping[type[Any], Callable[[Any, Histogram], Demand]] = MappingProxyT
 )
 
 
-def values_of(problem: Problem, demands: list[Demand]) -> Values:
+def values_of(problem: Problem, demands: list[CompiledDemand]) -> Values:
     """The values of the tuples, and the demands, without work space."""
     table = problem.table
     names = list(dict.fromkeys(demand.attribute for demand in demands))
@@ -202,7 +202,7 @@ def values_of(problem: Problem, demands: list[Demand]) -> Values:
 
 
 def with_work_space(values: Values, groups: int, tuples: int, classes: int, width: int) -> Values:
-    """The same with room for a tally of so many groups, tuples, classes and attributes."""
+    """The same with work space for this many groups, tuples, classes and attributes."""
     total = int(values.last.max())
     return values._replace(
         tally=np.zeros(2 * groups * total, np.int32),

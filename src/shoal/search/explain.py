@@ -90,10 +90,10 @@ def _reason(problem: Problem, partition: Partition, model: PrivacyModel, failing
 def _weaker(problem: Problem, partition: Partition, model: PrivacyModel) -> str:
     """The strongest demand of a model that is feasible at this node, all other demands as they are.
 
-    Classes that others refuse are suppressed anyway. What the limit leaves is spent on the classes
-    that are worst by this model; the rest reaches the demand that is named. Where the others alone
-    exceed the limit, weakening this one does not help, and nothing is said of it; nor where all
-    that is left is no demand at all, a crowd or a diversity of 1.
+    Classes that other models refuse are suppressed anyway. The rest of the limit is used for the
+    classes that are worst by this model; what is then left reaches the demand that is named. Where
+    the others alone exceed the limit, weakening this one does not help, and the text is empty. It
+    is also empty where only a trivial demand would be met, a k or a diversity of 1.
     """
     counts = partition.counts
     kept = np.ones(len(counts.sizes), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The best node so far, and the events that tell of it."""
+"""The best node so far, and the events of a search."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
     from shoal.values import Best, Closed
 
-SLACK = 1e-9
-"""Bounds and losses are summed in different orders: above means above by more than this, or by more
-than this share where losses are above 1."""
+LOSS_TOLERANCE = 1e-9
+"""Tolerance when a bound is compared with a loss, which are summed in different orders; relative
+where losses are above 1."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop before the proof, after so many seconds or at a gap, and how many threads work.
+    """When to stop before the proof, by time or by gap, and the number of threads.
 
-    `log` is told of every box that is closed, for a proof that others can check.
+    `log` is called with every box that is closed, for a proof that others can check.
     """
 
     seconds: float | None = None
@@ -33,7 +33,7 @@ class Limits:
 
 @dataclass
 class Incumbent:
-    """What a strategy has found and counted; it makes the events, so that all say the same."""
+    """What a strategy has found and counted; it makes the events of all strategies."""
 
     limits: Limits
     best: Best | None = None
@@ -41,7 +41,7 @@ class Incumbent:
     checked: int = 0
     boxes: int = 0
     started: float = field(default_factory=time.monotonic)
-    told: float = 0.0
+    reported: float = 0.0
 
     def offer(self, found: Best | None) -> bool:
         """Count an exact check; whether it gave a new best."""
@@ -52,7 +52,7 @@ class Incumbent:
         return True
 
     def weigh(self, found: Best | None) -> Iterator[Progress]:
-        """Count an exact check, and tell of it where there is something to tell."""
+        """Count an exact check, and yield an event if it improves the best or one is due."""
         if self.offer(found):
             yield self.improved()
         elif self.due():
@@ -62,11 +62,11 @@ class Incumbent:
         """Whether a node with this lower bound can be no better than the best, ties included."""
         if self.best is None:
             return False
-        return bound > self.best.loss + SLACK * max(1.0, self.best.loss)
+        return bound > self.best.loss + LOSS_TOLERANCE * max(1.0, self.best.loss)
 
     def restart(self) -> None:
-        """Let the time of the search begin now."""
-        self.started, self.told = time.monotonic(), 0.0
+        """Restart the clock of the search."""
+        self.started, self.reported = time.monotonic(), 0.0
 
     @property
     def seconds(self) -> float:
@@ -74,10 +74,10 @@ class Incumbent:
         return time.monotonic() - self.started
 
     def due(self) -> bool:
-        """Whether to tell of progress again: ten times a second."""
-        if self.seconds - self.told < 0.1:
+        """Whether a progress event is due: ten times a second."""
+        if self.seconds - self.reported < 0.1:
             return False
-        self.told = self.seconds
+        self.reported = self.seconds
         return True
 
     def stop_reason(self) -> str | None:
@@ -89,32 +89,32 @@ class Incumbent:
         return None
 
     def progress(self) -> Progress:
-        """An event of where the search stands."""
-        return Progress(*self._standing())
+        """An event with the current progress."""
+        return Progress(*self._numbers())
 
     def improved(self) -> Improved:
         """An event of a new best."""
-        return Improved(*self._standing())
+        return Improved(*self._numbers())
 
     def proved(self) -> Proved:
         """The last event: the best is the optimum, or there is no solution."""
         if self.best is not None:
             self.bound = self.best.loss
-        return Proved(*self._standing())
+        return Proved(*self._numbers())
 
     def stopped(self, reason: str) -> Stopped:
         """The last event of a search that was ended early."""
-        return Stopped(*self._standing(), reason=reason)
+        return Stopped(*self._numbers(), reason=reason)
 
     def concluded(self) -> Progress:
         """The last event of a search that ended by itself: proved where the bound meets the best.
 
         Otherwise a node may be better, or safe where no safe one was found.
         """
-        if self.best is not None and self.bound >= self.best.loss - SLACK:
+        if self.best is not None and self.bound >= self.best.loss - LOSS_TOLERANCE:
             return self.proved()
         return self.stopped(NO_PROOF)
 
-    def _standing(self) -> tuple[Best | None, float, int, int, float]:
+    def _numbers(self) -> tuple[Best | None, float, int, int, float]:
         bound = self.bound if self.best is None else min(self.bound, self.best.loss)
         return (self.best, bound, self.checked, self.boxes, self.seconds)

@@ -1,14 +1,14 @@
-"""The compiled inner loops of the box search: count, and look below.
+"""The compiled inner loops of the box search: tally classes, and price levels.
 
 Tuples are columns of small codes with a weight each. The classes of a node are numbers:
 `class_of[t]` is the class of tuple `t`, and 0 means removed. Counting the classes one level below
-in one attribute is then a single pass that adds weights to the cell `class * groups + group`;
-nothing is sorted and nothing is moved.
+in one attribute is then a single pass that adds weights to the cell `class * groups + group`,
+without sorting.
 
 A class stays when it has at least `k` records, or persons where those are counted, and for every
 diversity demand `s` at least `least_values[s]` different values, which are the bits of a 64-bit
-mask. All of them only get worse as a class is split: a class that fails must go whole, and so must
-all its parts. Indices are unsigned, which spares a test for negative ones in every access.
+mask. All of these only fall as a class is split: a class that fails is removed whole, and so are
+all its parts. Indices are unsigned, which saves a test for negative ones in every access.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from numba import int32, njit, uint32, uint64
 from shoal.search.memory import WORK
 
 
-def kernel(function: Callable[..., Any]) -> Any:
-    """Compiled code that Python calls; the threads run it without holding the interpreter's lock.
+def entry_point(function: Callable[..., Any]) -> Any:
+    """Compile a function that Python calls; threads run it without the interpreter's lock.
 
-    It is kept on disk for the next process. Where no folder can be written, Numba raises a
-    RuntimeError instead, and the code is compiled by every process that needs it.
+    The compiled code is cached on disk. If no cache folder is writable, Numba raises a
+    RuntimeError, and every process that needs the code compiles it.
     """
     made = njit(nogil=True, error_model="numpy")(function)
     with contextlib.suppress(RuntimeError):
@@ -34,18 +34,18 @@ def kernel(function: Callable[..., Any]) -> Any:
     return made
 
 
-part = njit(nogil=True, error_model="numpy")
-"""Compiled code that only kernels call."""
+compiled = njit(nogil=True, error_model="numpy")
+"""Compile a function that only compiled code calls."""
 
-step = njit(nogil=True, error_model="numpy", inline="always")
-"""A part that stands in one place only: it is compiled there, once instead of twice."""
+inlined = njit(nogil=True, error_model="numpy", inline="always")
+"""The same for a function with a single call: it is compiled into its caller, to save time."""
 
 
-@part
+@compiled
 def tally(state, frame, j, level):  # type: ignore[no-untyped-def]
     """Records and masks of each cell (class, group of attribute `j` at `level`).
 
-    Where persons are counted, also those whose home is in the cell: it has at least as many.
+    Where persons are counted, also those assigned to the cell: a lower bound of its persons.
     """
     first, last = frame.first, frame.first + frame.tuples
     group, width = state.group[j, level], uint32(state.groups[j, level])
@@ -55,14 +55,14 @@ def tally(state, frame, j, level):  # type: ignore[no-untyped-def]
     counts = state.counts
     for at in range(cells):
         counts[at] = 0
-    if len(state.homes) > 0:
-        persons, homes = state.persons, state.homes[first:last]
+    if len(state.assigned) > 0:
+        persons, assigned = state.persons, state.assigned[first:last]
         for at in range(cells):
             persons[at] = 0
         for t in range(len(column)):
             at = uint32(class_of[t] * width + group[column[t]])
             counts[at] += weights[t]
-            persons[at] += homes[t]
+            persons[at] += assigned[t]
     else:
         for t in range(len(column)):
             counts[uint32(class_of[t] * width + group[column[t]])] += weights[t]
@@ -75,18 +75,18 @@ def tally(state, frame, j, level):  # type: ignore[no-untyped-def]
             held[uint32(class_of[t] * width + group[column[t]])] |= mask[t]
 
 
-@part
+@compiled
 def stays(state, at, cells):  # type: ignore[no-untyped-def]
-    """Whether the class in cell `at` of a tally of so many cells need not go.
+    """Whether the class in cell `at` of a tally of `cells` cells is kept.
 
-    Where persons are counted, those of the cell must be settled before (persons.py).
+    Where persons are counted, `settle` must have been called (persons.py).
     """
-    if (state.persons[at] if len(state.homes) > 0 else state.counts[at]) < state.k:
+    if (state.persons[at] if len(state.assigned) > 0 else state.counts[at]) < state.k:
         return False
     return diverse(state, at, cells)
 
 
-@part
+@compiled
 def diverse(state, at, cells):  # type: ignore[no-untyped-def]
     """Whether the class in a cell has enough different values of every attribute."""
     for s in range(len(state.least_values)):
@@ -99,8 +99,8 @@ def diverse(state, at, cells):  # type: ignore[no-untyped-def]
     return True
 
 
-@part
-def look_at_sizes(state, depth, j):  # type: ignore[no-untyped-def]
+@compiled
+def price_levels_by_size(state, depth, j):  # type: ignore[no-untyped-def]
     """What each level of attribute `j` from `lo` up to below `hi` would drop and cost.
 
     With `hi` lowered to that level in `j` alone: the records dropped, what they cost attribute `j`
@@ -132,9 +132,9 @@ def look_at_sizes(state, depth, j):  # type: ignore[no-untyped-def]
     state.fresh[depth, j] = True
 
 
-@step
+@inlined
 def _lose(state, at, cells, j, level):  # type: ignore[no-untyped-def]
-    """The records of the class whose tally begins at `at` that go at a level, added by group."""
+    """The records that the class whose tally begins at `at` loses at a level, added by group."""
     k, groups, total = int32(state.k), state.groups[j, level], 0
     counts, lost = state.counts[at : at + groups], state.lost[level]
     if len(state.least_values) == 0:
@@ -150,16 +150,17 @@ def _lose(state, at, cells, j, level):  # type: ignore[no-untyped-def]
     return total
 
 
-@step
+@inlined
 def merge(state, at, cells, j, level):  # type: ignore[no-untyped-def]
     """Turn the tally of a class, which begins at `at`, into that of the next level, in place.
 
-    Groups flow into their parents, of which there are no more; sums are gathered behind the tally.
+    Groups are added up into their parents, of which there are no more; the sums are collected after
+    the end of the tally first.
     """
     groups, above = state.groups[j, level - 1], state.groups[j, level]
     member, parent = state.member[j, level - 1], state.group[j, level]
     _add_up(state.counts, at, cells, groups, above, member, parent)
-    if len(state.homes) > 0:
+    if len(state.assigned) > 0:
         _add_up(state.persons, at, cells, groups, above, member, parent)
     demands = len(state.least_values)
     for s in range(demands):
@@ -172,7 +173,7 @@ def merge(state, at, cells, j, level):  # type: ignore[no-untyped-def]
             masks[g] = spare[g]
 
 
-@step
+@inlined
 def _add_up(counts, at, cells, groups, above, member, parent):  # type: ignore[no-untyped-def]
     """Add numbers of groups, which begin at `at`, up to those of their parents."""
     for g in range(above):

@@ -1,4 +1,4 @@
-"""The lattice of nodes: every combination of the levels that are left to the attributes."""
+"""The lattice of nodes: every combination of the allowed levels of the attributes."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ class Lattice:
 
         Each node but the bottom has one parent, the node with its last level above the bottom's
         lowered by one, so raising that level or one after it reaches every node exactly once.
-        A parent's bound is at most its child's, so when a node leaves the heap everything that is
-        cheaper has left before.
+        A parent's bound is at most its child's, so nodes leave the heap by rising bound.
         """
         heap = [(bound(self.bottom), self.bottom, 0)]
         while heap:
@@ -56,12 +55,12 @@ class Lattice:
                     heapq.heappush(heap, (bound(child), child, j))
 
 
-def _filled(begun: Node, bottom: Node, top: Node, rank: int) -> Iterator[Node]:
-    """The nodes that begin so, with levels from `bottom` to `top` of this rank after that."""
+def _filled(prefix: Node, bottom: Node, top: Node, rank: int) -> Iterator[Node]:
+    """The nodes with this prefix, then levels from `bottom` to `top` whose sum is `rank`."""
     if not top:
         if rank == 0:
-            yield begun
+            yield prefix
         return
     least = max(bottom[0], rank - sum(top[1:]))
     for level in range(least, min(top[0], rank - sum(bottom[1:])) + 1):
-        yield from _filled((*begun, level), bottom[1:], top[1:], rank - level)
+        yield from _filled((*prefix, level), bottom[1:], top[1:], rank - level)

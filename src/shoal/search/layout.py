@@ -1,31 +1,32 @@
-"""A problem laid out for the kernels of the box search."""
+"""The arrays of a problem in the form that the kernels of the box search read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.search.crowd import crowd_of
+from shoal.search.class_loss import class_loss_of
 from shoal.search.demands import BITS, DIFFERENT, demands_of, is_known, values_of
 from shoal.search.objective import CellObjective, LevelObjective
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from shoal.encode.table import Table
-    from shoal.search.crowd import Crowd
-    from shoal.search.demands import Demand, Values
-    from shoal.search.memory import Tables
+    from shoal.search.class_loss import CompiledClassLoss
+    from shoal.search.demands import CompiledDemand, Values
     from shoal.search.problem import Problem
     from shoal.values import Bools, Ints
 
 MOST_RECORDS = 2**31 - 1
-"""Kernels count records in 32 bits; a larger k is as good as this one, which no class can have."""
+"""Kernels count records in 32 bits; a larger k is the same as this one, which no class reaches."""
 
 MOST_CELLS = 64_000_000
-"""Tallies with more cells than this would take too much memory, and so would hierarchies, all as
-high and wide as the largest, with more than a quarter of it."""
+"""The most cells of a tally, for memory. All hierarchies, padded to the highest and widest, may
+have a quarter of it."""
 
 
 def fits(problem: Problem) -> bool:
@@ -43,7 +44,7 @@ def fits(problem: Problem) -> bool:
     return (
         (
             isinstance(objective, CellObjective | LevelObjective)
-            or (crowd_of(problem) is not None and classes * widest <= MOST_CELLS)
+            or (class_loss_of(problem) is not None and classes * widest <= MOST_CELLS)
         )
         and table.records < MOST_RECORDS
         and len(table.attributes) * (highest + 1) * widest <= MOST_CELLS // 4
@@ -57,37 +58,63 @@ def _sizes(problem: Problem) -> dict[str, int]:
     return {name: len(histogram.reference.values) for name, histogram in histograms.items()}
 
 
-ROOM = 16
-"""Cells of a tally for each tuple; where there would be more, most are empty, and classes are
+CELLS_PER_TUPLE = 16
+"""Cells of a tally for each tuple. Where there would be more, most are empty, so classes are
 tallied one by one."""
+
+
+class Tables(NamedTuple):
+    """What does not change during a search; `j` is an attribute, `l` a level, `g` a group there.
+
+    `bottom[j]` is the lowest level. `group[j, l, code]` are the hierarchies, `groups[j, l]` counts
+    groups and `member[j, l, g]` is a code in a group. `base[j, l]` is what attribute `j` costs at a
+    level with nothing suppressed. `charge[j, l, g]` is what a suppressed record of a group costs
+    above that, at least: 1 minus its dearest cell; when costs are `exact` it is just that. The cost
+    of a node is the sum over the attributes, of log(1 + priority * cost) when `geometric`. Where
+    persons are counted, those of tuple `t` of the table are `person[i]`, for `i` from
+    `persons_from[t]` to below `persons_from[t + 1]`.
+    """
+
+    bottom: NDArray[np.int64]
+    group: NDArray[Any]
+    groups: NDArray[np.int64]
+    member: NDArray[Any]
+    base: NDArray[np.float64]
+    charge: NDArray[np.float64]
+    priority: NDArray[np.float64]
+    least_values: NDArray[np.int64]
+    persons_from: NDArray[np.int64]
+    person: NDArray[np.int32]
+    k: int
+    limit: int
+    geometric: bool
+    exact: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A problem as the kernels read it; `room` is for so many cells of a tally for each tuple.
+    """A problem as the kernels read it; `cells_per_tuple` limits the size of tallies.
 
-    `homes` is empty where no persons are counted.
+    `assigned` is empty where no persons are counted.
     """
 
     tables: Tables
     codes: np.ndarray
     weights: np.ndarray
-    homes: np.ndarray
+    assigned: np.ndarray
     masks: np.ndarray
     values: Values | None
-    crowd: Crowd | None
+    class_loss: CompiledClassLoss | None
     top: Ints
-    room: int
+    cells_per_tuple: int
 
 
-def prepare(problem: Problem, room: int = ROOM) -> Prepared:
-    """Lay the table, the hierarchies and the costs out for the kernels.
+def prepare(problem: Problem, cells_per_tuple: int = CELLS_PER_TUPLE) -> Prepared:
+    """Arrange the table, the hierarchies and the costs for the kernels.
 
-    Where persons are counted, kernels know of sensitive values only which there are: a class with
-    too few different ones goes whole. The rest is left to exact checks.
+    Where persons are counted, kernels only know which sensitive values a class has: a class with
+    too few different ones is removed whole. All else is left to exact checks.
     """
-    from shoal.search.memory import Tables
-
     table = problem.table
     attributes = table.attributes
     levels = max(attribute.limit for attribute in attributes) + 1
@@ -112,7 +139,7 @@ def prepare(problem: Problem, room: int = ROOM) -> Prepared:
     masked = [each for each in demands if each.different > 1 and sizes[each.attribute] <= BITS]
     plain = all(each.kind == DIFFERENT and each in masked for each in demands)
     objective = problem.objective
-    homes, persons_from, person = _persons(table)
+    assigned, persons_from, person = _persons(table)
     tables = Tables(
         np.array(problem.lattice.bottom, np.int64),
         group,
@@ -135,29 +162,29 @@ def prepare(problem: Problem, room: int = ROOM) -> Prepared:
         tables,
         np.array(table.codes, small),
         table.weights.astype(np.int32),
-        homes,
+        assigned,
         np.array([_masks(problem, demand) for demand in masked], np.uint64).reshape(
             len(masked), table.tuples
         ),
         None if plain or table.persons is not None else values_of(problem, demands),
-        crowd_of(problem),
+        class_loss_of(problem),
         np.array(problem.lattice.top, np.int64),
-        room,
+        cells_per_tuple,
     )
 
 
 def _persons(table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The persons whose home is each tuple, where its persons begin, and the persons by tuple.
+    """The persons assigned to each tuple, where the persons of a tuple begin, and the persons.
 
-    The home of a person is the first of their tuples.
+    A person is assigned to the first of their tuples.
     """
     persons = table.persons
     if persons is None:
         return np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int32)
-    home = persons.tuple_of[np.unique(persons.person, return_index=True)[1]]
+    first = persons.tuple_of[np.unique(persons.person, return_index=True)[1]]
     order = np.argsort(persons.tuple_of, kind="stable")
     return (
-        np.bincount(home, minlength=table.tuples).astype(np.int32),
+        np.bincount(first, minlength=table.tuples).astype(np.int32),
         np.searchsorted(persons.tuple_of[order], np.arange(table.tuples + 1)),
         persons.person[order].astype(np.int32),
     )
@@ -167,7 +194,7 @@ def _costs(
     problem: Problem, j: int, level: int, occurs: Bools
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """What a level costs with nothing suppressed, and what a suppressed record of each group costs
-    above that: at least, and at most, of the codes that occur. Nothing where classes cost."""
+    above that: at least, and at most, of the codes that occur. All 0 for a class loss."""
     objective, table = problem.objective, problem.table
     groups = table.attributes[j].groups[level]
     none = np.zeros(int(groups.max()) + 1)
@@ -186,7 +213,7 @@ def _costs(
     return scale * objective.floors[j][level], low * unit, high * unit
 
 
-def _masks(problem: Problem, demand: Demand) -> np.ndarray:
+def _masks(problem: Problem, demand: CompiledDemand) -> np.ndarray:
     """The sensitive values of each tuple, as bits."""
     histogram = problem.table.histograms[demand.attribute]
     masks = np.zeros(problem.table.tuples, np.uint64)

@@ -1,7 +1,6 @@
-"""The memory of the compiled search, as its kernels see it: tuples times depth, never the lattice.
+"""The memory of the compiled search: it grows with tuples times depth, not with the lattice.
 
-All of it is made of arrays that Python allocates once for each thread. Kernels are handed them in
-named groups and overwrite them.
+Python allocates all arrays once for each thread, in named groups; kernels overwrite them.
 """
 
 from __future__ import annotations
@@ -12,66 +11,39 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shoal.search.demands import Values, with_work_space
+from shoal.search.layout import Tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.search.layout import Prepared
 
-DIVE, NODE, GIVEN, NEW, FIRST, SECOND, DONE = range(7)
-"""Steps of a box on the stack: one to dive through, a node whose neighbours are wanted, a box whose
-classes are not made yet, one not looked at, its first or second child to come, both done."""
+DIVE, NEIGHBOURS, UNPREPARED, NEW, FIRST_CHILD, SECOND_CHILD, DONE = range(7)
+"""The status of a box on the stack: to dive from, a node to list the neighbours of, a box whose
+classes are not set up, one not explored, its first or second child comes next, both done."""
 
 COMPRESS_AT = 4096.0
-"""Compress when so many times fewer combinations of groups can be told apart than before."""
+"""Compress when this many times fewer combinations of groups can differ than before."""
 
 CANDIDATES, NOTES = 64, 4096
-"""How many candidates and notes an exploration may hand over at once, beyond those of one box."""
-
-
-class Tables(NamedTuple):
-    """What does not change during a search; `j` is an attribute, `l` a level, `g` a group there.
-
-    `bottom[j]` is the lowest level. `group[j, l, code]` are the hierarchies, `groups[j, l]` counts
-    groups and `member[j, l, g]` is a code in a group. `base[j, l]` is what attribute `j` costs at a
-    level with nothing suppressed. `charge[j, l, g]` is what a suppressed record of a group costs
-    above that, at least: 1 minus its dearest cell; when costs are `exact` it is just that. The cost
-    of a node is the sum over the attributes, of log(1 + priority * cost) when `geometric`. Where
-    persons are counted, those of tuple `t` of the table are `person[i]`, for `i` from
-    `persons_from[t]` to below `persons_from[t + 1]`.
-    """
-
-    bottom: NDArray[np.int64]
-    group: NDArray[Any]
-    groups: NDArray[np.int64]
-    member: NDArray[Any]
-    base: NDArray[np.float64]
-    charge: NDArray[np.float64]
-    priority: NDArray[np.float64]
-    least_values: NDArray[np.int64]
-    persons_from: NDArray[np.int64]
-    person: NDArray[np.int32]
-    k: int
-    limit: int
-    geometric: bool
-    exact: bool
+"""The candidates and notes that an exploration may return, beyond those of one box."""
 
 
 class Rows(NamedTuple):
     """Tuples: `codes[j, t]`, `weights[t]` records, and the sensitive values `masks[s, t]`.
 
     `class_of` numbers their classes from 1, and 0 means removed; `sample[c, j]` is a code of class
-    `c` in attribute `j`. All of them are stacks: a box deeper in the search has its own stretch
-    behind that of its parent. The first `tuples` are those of the table.
+    `c` in attribute `j`. All of them are stacks: a deeper box has its own segment after that of its
+    parent. The first `tuples` are those of the table.
 
-    Where persons are counted, `homes[t]` are the persons whose home is tuple `t`: each has one.
-    Tuple `t` stands for those of the table from `head[t]` to `tail[t]` (persons.py). All three are
-    empty otherwise.
+    Where persons are counted, `assigned[t]` is the number of persons assigned to tuple `t`; each is
+    assigned to one. Tuple `t` stands for those of the table from `head[t]` to `tail[t]`
+    (persons.py). All three are empty otherwise.
     """
 
     codes: NDArray[Any]
     weights: NDArray[np.int32]
-    homes: NDArray[np.int32]
+    assigned: NDArray[np.int32]
     head: NDArray[np.int32]
     tail: NDArray[np.int32]
     masks: NDArray[np.uint64]
@@ -106,13 +78,13 @@ class Scratch(NamedTuple):
     keys: NDArray[np.uint64]
     kept_keys: NDArray[np.uint64]
     slots: NDArray[np.int32]
-    place: NDArray[np.uint64]
+    multiplier: NDArray[np.uint64]
     fixed: NDArray[np.float64]
     lost: NDArray[np.int64]
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     falls: NDArray[np.bool_]
-    promise: NDArray[np.float64]
+    score: NDArray[np.float64]
     least: NDArray[np.float64]
 
 
@@ -122,34 +94,34 @@ FRAME = np.dtype(
         *((name, np.int64) for name in ("at_class", "end_class", "classes")),
         *((name, np.int64) for name in ("at_sample", "end_sample", "removed")),
         *((name, np.int64) for name in ("owes", "failing", "serial")),
-        *((name, np.int64) for name in ("step", "attribute", "below_first")),
+        *((name, np.int64) for name in ("status", "attribute", "below_first")),
         *((name, np.float64) for name in ("bound", "bound_at", "bound_below")),
     ],
     align=True,
 )
-"""A box on the stack: where its tuples, class numbers and samples lie, how many records are removed
-at its `hi`, which child comes next, and what no node of it and of its children costs less than.
+"""A box on the stack: where its tuples, class numbers and samples are, the records removed at its
+`hi`, which child comes next, and lower bounds of its cost and of those of its children.
 
-Of the classes left, so many records must go as it `owes`, and those `failing` go at `hi` itself;
-`serial` tells partitions apart. A deeper box begins its own stretches at `end`, `end_class` and
+Its classes lose at least the records that it `owes`, and at `hi` itself those `failing`; `serial`
+identifies its partition. A deeper box starts its own segments at `end`, `end_class` and
 `end_sample`.
 """
 
 
 class Stack(NamedTuple):
-    """The boxes from the first to the one at work, by depth: their levels, what is known of them.
+    """The boxes from the first to the current one, by depth: their levels and what is known.
 
-    `told` are the levels from which on the tuples can be told apart, `fresh` the attributes looked
-    at since `hi` fell. For attribute `j` at level `l`: `paid` is what removed records cost it above
-    its base; `dropped` are records that go when `hi` falls to `l`, `extra` is what these cost `j`
-    and `due` what they cost the attributes that are fixed. `owed` is what the records that a box
-    owes cost `j`.
+    `distinct_from` are the levels from which on the tuples differ, `fresh` the attributes whose
+    levels were priced since `hi` fell. For attribute `j` at level `l`: `paid` is what removed
+    records cost it above its base; `dropped` are the records that are removed when `hi` falls to
+    `l`, `extra` is what these cost `j` and `due` what they cost the attributes that are fixed.
+    `owed` is what the records that a box owes cost `j`.
     """
 
     frames: NDArray[Any]
     lo: NDArray[np.int64]
     hi: NDArray[np.int64]
-    told: NDArray[np.int64]
+    distinct_from: NDArray[np.int64]
     fresh: NDArray[np.bool_]
     paid: NDArray[np.float64]
     extra: NDArray[np.float64]
@@ -159,11 +131,11 @@ class Stack(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What a kernel hands back: candidates and, with `log`, notes of closed boxes.
+    """What a kernel returns: candidates and, with `log`, notes of closed boxes.
 
     `done` counts what was done. `best` is the cost and the removed records of the best node that
-    this thread knows. A note is the reason, `lo` and `hi`. `shared`, between all threads, holds the
-    best cost known, not 0 to stop at once, and how many threads have nothing to do.
+    this thread knows. A note is the reason, `lo` and `hi`. `shared`, between all threads, has the
+    best cost known, a stop signal (not 0), and the number of idle threads.
     """
 
     done: NDArray[np.int64]
@@ -178,62 +150,62 @@ class Output(NamedTuple):
 
 FIELDS = (
     *(Tables._fields + Rows._fields + Scratch._fields + Stack._fields + Output._fields),
-    *("values", "crowd"),
+    *("values", "class_loss"),
 )
-"""The names of all arrays and numbers, in the order in which kernels are handed them."""
+"""The names of all arrays and numbers, in the order in which kernels get them."""
 
-OPENED, WORK, FOUND, NOTED, MADE_OF = range(5)
-"""Places of `done`: boxes opened, tuples passed over, candidates found, boxes noted; and a number
-for the sources of the kernel that did it."""
+OPENED, WORK, FOUND, NOTED, SOURCES = range(5)
+"""Indices of `done`: boxes opened, tuples visited, candidates found, boxes noted, and the checksum
+of the sources of the kernel."""
 
 
 def rows_of(prepared: Prepared) -> Rows:
-    """The tuples, with room for all stretches of a way down.
+    """The tuples, with space for the segments of all boxes on a path down.
 
-    On it classes are split once by each attribute and then as often as `hi` falls, and each
+    On a path classes are split once by each attribute and then as often as `hi` falls, and each
     compression leaves `COMPRESS_AT` times fewer combinations of groups.
     """
     attributes, tuples = prepared.codes.shape
     tables = prepared.tables
     combinations = float(np.log(tables.groups[np.arange(attributes), tables.bottom]).sum())
-    stretches = int(combinations / math.log(COMPRESS_AT)) + 2
+    segments = int(combinations / math.log(COMPRESS_AT)) + 2
     splits = int(prepared.top.sum()) + attributes
     small = prepared.codes.dtype
     rows = Rows(
-        np.empty((attributes, tuples * stretches), small),
-        np.empty(tuples * stretches, np.int32),
-        np.empty(len(prepared.homes) * stretches, np.int32),
-        np.empty(len(prepared.homes) * stretches, np.int32),
-        np.empty(len(prepared.homes) * stretches, np.int32),
-        np.empty((len(prepared.masks), tuples * stretches), np.uint64),
-        np.empty(tuples * (splits + stretches + 1), _numbers(prepared)),
+        np.empty((attributes, tuples * segments), small),
+        np.empty(tuples * segments, np.int32),
+        np.empty(len(prepared.assigned) * segments, np.int32),
+        np.empty(len(prepared.assigned) * segments, np.int32),
+        np.empty(len(prepared.assigned) * segments, np.int32),
+        np.empty((len(prepared.masks), tuples * segments), np.uint64),
+        np.empty(tuples * (splits + segments + 1), _numbers(prepared)),
         np.empty((most_classes(prepared) * (splits + 2), attributes), small),
         tuples,
     )
     rows.codes[:, :tuples] = prepared.codes
     rows.weights[:tuples] = prepared.weights
-    if len(prepared.homes):
-        rows.homes[:tuples] = prepared.homes
+    if len(prepared.assigned):
+        rows.assigned[:tuples] = prepared.assigned
         rows.head[:tuples] = rows.tail[:tuples] = np.arange(tuples)
     rows.masks[:, :tuples] = prepared.masks
     return rows
 
 
 def scratch_of(prepared: Prepared) -> Scratch:
-    """Work space for the kernels, with room for a tally of every class by most attributes."""
+    """Work space for the kernels; tallies of all classes fit for most attributes."""
     tuples, classes = prepared.codes.shape[1], most_classes(prepared)
     attributes, levels, groups = prepared.tables.charge.shape
     cells = (classes + 2) * groups
-    if prepared.crowd is None:
-        cells = min(cells, max(prepared.room * tuples, 2 * groups))
+    if prepared.class_loss is None:
+        cells = min(cells, max(prepared.cells_per_tuple * tuples, 2 * groups))
     counted = max(cells, tuples + 1)
-    persons = counted if len(prepared.homes) else 0
+    persons = counted if len(prepared.assigned) else 0
     return Scratch(
         np.empty(counted, np.int32),
         np.empty(persons, np.int32),
         np.empty(persons, np.int32),
-        np.empty(len(prepared.homes), np.int32),
-        np.empty(len(prepared.homes), np.int32),
+        np.empty(len(prepared.assigned), np.int32),
+        np.empty(len(prepared.assigned), np.int32),
         np.zeros(int(prepared.tables.person.max(initial=-1)) + 1, np.int64),
         np.zeros(1, np.int64),
         np.empty(levels, np.int64),
@@ -269,7 +241,7 @@ def work_space_of(prepared: Prepared) -> Values | None:
 
 
 def stack_of(prepared: Prepared) -> Stack:
-    """Room for boxes; each child fixes an attribute or lowers it, so the way down is short."""
+    """Space for boxes; each child fixes an attribute or lowers it, which limits the depth."""
     attributes, levels = prepared.tables.base.shape
     depth = int(prepared.top.sum()) + attributes + 2
     return Stack(
@@ -287,10 +259,10 @@ def stack_of(prepared: Prepared) -> Stack:
 
 
 def output_of(prepared: Prepared, shared: NDArray[np.float64], *, log: bool) -> Output:
-    """Room for what one exploration finds before it sees that there is too little.
+    """Space for the output of one exploration beyond the numbers at which it pauses.
 
-    Until then it looks at one box, where `hi` falls as often as there are levels, at most, and each
-    level is closed once; and it goes back past boxes on the stack whose second child is empty.
+    Until it pauses, it explores one more box, where `hi` falls at most as often as there are levels
+    and each level is closed once; and it returns past boxes whose second child is empty.
     """
     attributes, levels = len(prepared.top), int(prepared.top.sum())
     candidates = CANDIDATES + levels + 1

@@ -1,23 +1,23 @@
-"""Fewer tuples for boxes deep in the search: those that no level left tells apart become one."""
+"""Compiled: merge tuples in deep boxes that no remaining level separates."""
 
 from __future__ import annotations
 
 from numba import int64, uint32, uint64
 
-from shoal.search.kernels import part, step
+from shoal.search.kernels import compiled, inlined
 from shoal.search.memory import COMPRESS_AT, WORK
 
 EXACT = 1.8e19
 """Keys are exact when there are fewer of them: they fit into 64 bits."""
 
 
-@step
+@inlined
 def compress(state, depth):  # type: ignore[no-untyped-def]
-    """Merge tuples when far fewer combinations can be told apart than before."""
+    """Merge tuples when far fewer combinations can differ than before."""
     ratio = 1.0
     for j in range(state.lo.shape[1]):
         now = state.groups[j, state.lo[depth, j]]
-        ratio *= state.groups[j, state.told[depth, j]] / now
+        ratio *= state.groups[j, state.distinct_from[depth, j]] / now
     if ratio < COMPRESS_AT:
         return
     frame = state.frames[depth]
@@ -31,26 +31,26 @@ def compress(state, depth):  # type: ignore[no-untyped-def]
         was, becomes = state.codes[j, frame.first :], state.codes[j, frame.end :]
         for n in range(kept):
             becomes[n] = was[state.chosen[n]]
-        state.told[depth, j] = state.lo[depth, j]
+        state.distinct_from[depth, j] = state.lo[depth, j]
     frame.first, frame.at_class, frame.tuples = frame.end, frame.end_class, kept
     frame.end += kept
     frame.end_class += kept
 
 
-@part
+@compiled
 def keys(state, depth):  # type: ignore[no-untyped-def]
     """A key for each tuple: its class and its groups at `lo` as the digits of a number.
 
-    `place` is what the digit of an attribute is multiplied by. Returns how many keys there can be;
-    where that is not less than `EXACT` a key is only a hash.
+    `multiplier` is the factor of the digit of an attribute. Returns how many keys there can be; if
+    that is not below `EXACT`, a key is only a hash.
     """
-    frame, keys, place = state.frames[depth], state.keys, state.place
+    frame, keys, multiplier = state.frames[depth], state.keys, state.multiplier
     radix, factor = float(frame.classes + 1), uint64(frame.classes + 1)
     for t in range(frame.tuples):
         keys[t] = uint64(state.class_of[frame.at_class + t])
     for j in range(state.lo.shape[1]):
         level = state.lo[depth, j]
-        place[j] = factor
+        multiplier[j] = factor
         if level < state.hi[depth, j]:
             group = state.group[j, level]
             column = state.codes[j, frame.first : frame.first + frame.tuples]
@@ -61,15 +61,15 @@ def keys(state, depth):  # type: ignore[no-untyped-def]
     return radix
 
 
-@step
+@inlined
 def _merge(state, depth, exact):  # type: ignore[no-untyped-def]
     """Keep the first tuple of each key, with the weights and masks of all; how many are kept.
 
-    Removed tuples are left out. A tuple stands for those merged into it with its own codes, which
-    have the same groups; where keys are not `exact`, equal ones are compared digit by digit.
+    Removed tuples are left out. A merged tuple has the codes of its first one, which have the same
+    groups; where keys are not `exact`, equal ones are compared digit by digit.
     """
     frame, demands = state.frames[depth], len(state.least_values)
-    by_persons = len(state.homes) > 0
+    by_persons = len(state.assigned) > 0
     first, to, kept = frame.first, frame.end, 0
     class_of = state.class_of[frame.at_class : frame.at_class + frame.tuples]
     keys, kept_keys, slots, chosen = state.keys, state.kept_keys, state.slots, state.chosen
@@ -92,7 +92,7 @@ def _merge(state, depth, exact):  # type: ignore[no-untyped-def]
                 chosen[kept] = uint32(t)
                 weights[to + kept] = weights[first + t]
                 if by_persons:
-                    state.homes[to + kept] = state.homes[first + t]
+                    state.assigned[to + kept] = state.assigned[first + t]
                     state.head[to + kept] = state.head[first + t]
                     state.tail[to + kept] = state.tail[first + t]
                 for s in range(demands):
@@ -100,11 +100,11 @@ def _merge(state, depth, exact):  # type: ignore[no-untyped-def]
                 kept += 1
                 break
             if kept_keys[found] == key and (
-                exact or same(state, depth, t, int64(chosen[found]), len(state.place))
+                exact or same(state, depth, t, int64(chosen[found]), len(state.multiplier))
             ):
                 weights[to + found] += weights[first + t]
                 if by_persons:
-                    state.homes[to + found] += state.homes[first + t]
+                    state.assigned[to + found] += state.assigned[first + t]
                     state.link[state.tail[to + found]] = state.head[first + t]
                     state.tail[to + found] = state.tail[first + t]
                 for s in range(demands):
@@ -114,18 +114,18 @@ def _merge(state, depth, exact):  # type: ignore[no-untyped-def]
     return kept
 
 
-@part
-def same(state, depth, one, other, but):  # type: ignore[no-untyped-def]
-    """Whether two tuples are in one class and have the same groups wherever levels are left.
+@compiled
+def same(state, depth, one, other, skipped):  # type: ignore[no-untyped-def]
+    """Whether two tuples are in one class and have the same groups where an attribute is not fixed.
 
-    Attribute `but` is not looked at.
+    Attribute `skipped` is not compared.
     """
     frame = state.frames[depth]
     if state.class_of[frame.at_class + one] != state.class_of[frame.at_class + other]:
         return False
     for j in range(state.lo.shape[1]):
         level = state.lo[depth, j]
-        if level < state.hi[depth, j] and j != but:
+        if level < state.hi[depth, j] and j != skipped:
             group, column = state.group[j, level], state.codes[j, frame.first :]
             if group[column[one]] != group[column[other]]:
                 return False

@@ -1,19 +1,19 @@
-"""Notes of closed boxes, for a proof that others can check, and of candidates."""
+"""Compiled: notes of closed boxes, for a proof that others can check."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from shoal.search.kernels import part
+from shoal.search.kernels import compiled
 from shoal.search.memory import NOTED
 
 REASONS = ("infeasible", "bound", "single")
-"""Why a box is closed, in the words of a proof; notes hold their places."""
+"""Why a box is closed, in the words of a proof; notes have their indices."""
 
 INFEASIBLE, BOUND, SINGLE = np.arange(3)
 
 
-@part
+@compiled
 def note(state, why, lo, hi):  # type: ignore[no-untyped-def]
     """Write down that the box between `lo` and `hi` is closed."""
     if state.log:
@@ -24,7 +24,7 @@ def note(state, why, lo, hi):  # type: ignore[no-untyped-def]
         state.done[NOTED] = at + 1
 
 
-@part
+@compiled
 def note_levels(state, why, lo, hi, j, low, high):  # type: ignore[no-untyped-def]
     """Write down that the part of a box with levels `low` to `high` of attribute `j` is closed."""
     if state.log:

@@ -1,4 +1,4 @@
-"""What a node costs: a loss, put together from its attributes and weighted by their priorities."""
+"""The loss of a node, combined from its attributes and weighted by their priorities."""
 
 from __future__ import annotations
 
@@ -135,15 +135,15 @@ class LevelObjective:
 class ClassObjective:
     """A class loss: the sizes of the released classes and the suppressed records.
 
-    It sees no attributes, so priorities that differ make the levels of dear attributes dearer: the
-    loss is multiplied by `factor`.
+    It does not depend on attributes. So that priorities count, the loss is multiplied by `factor`,
+    which rises with the levels of attributes of high priority.
     """
 
     table: Table
     loss: ClassLoss
 
     def attribute_losses(self, node: Node, partition: Partition) -> list[float]:  # noqa: ARG002
-        """A class loss has no attributes; what is told of each is the share of its levels."""
+        """A class loss has none; the report shows how far up its hierarchy each attribute is."""
         return [
             level / max(attribute.height, 1)
             for attribute, level in zip(self.table.attributes, node, strict=True)
@@ -155,7 +155,7 @@ class ClassObjective:
         return self.factor(node) * self.loss.class_loss(sizes, suppressed, records)
 
     def lower_bound(self, node: Node) -> float:
-        """That of the finest classes there are, the tuples themselves, times the factor."""
+        """The bound for the finest classes, the tuples themselves, times the factor."""
         return self.factor(node) * self._least
 
     def factor(self, node: Node) -> float:
@@ -189,7 +189,7 @@ def domains(table: Table) -> list[Domain]:
 
 
 def domain_of(attribute: Attribute, records: Ints) -> Domain:
-    """An attribute as a loss sees it, whose codes so many records have."""
+    """An attribute as a loss sees it; `records` counts the records of each code."""
     return Domain(
         attribute.name,
         attribute.groups,

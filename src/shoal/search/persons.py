@@ -1,29 +1,28 @@
 """Compiled: which classes have enough persons, where a person may have records in several tuples.
 
-Each person has one of their tuples as home. The persons whose home is in a class can be added up,
-and a class has at least as many; it has at most as many as records. Only where neither decides are
-the persons of a class counted one by one, and only up to `k`. Such classes are small or of few
-persons, and that is what the lists of their tuples are for: `first_of` a cell, and `next_of` a
-tuple.
+Each person is assigned to one of their tuples. The sum of the persons assigned to the tuples of a
+class is a lower bound of its persons; its records are an upper bound. Only where neither decides,
+the persons of a class are counted one by one, up to `k`. Such classes are small or have few
+persons. Their tuples are linked lists for this: `first_of` a cell, and `next_of` a tuple.
 
-Tuples that were merged (merging.py) are a chain of tuples of the table: from `head` along `link` to
-`tail`. A deeper box joins chains at their tails, so those of the boxes above it stay as they are.
+Merged tuples (merging.py) are a chain of tuples of the table: from `head` along `link` to `tail`. A
+deeper box joins chains at their tails, so the chains of the boxes above it stay valid.
 """
 
 from __future__ import annotations
 
 from numba import int32, uint32
 
-from shoal.search.kernels import diverse, merge, part, tally
+from shoal.search.kernels import compiled, diverse, merge, tally
 from shoal.search.memory import WORK
 
 WORTH = 1 / 16
 """The share of the suppression limit that undecided records must reach to be worth a count."""
 
 
-@part
+@compiled
 def settle(state, frame, j, level):  # type: ignore[no-untyped-def]
-    """After a tally at a level: let `persons` be `k` or more just where a cell has so many."""
+    """After a tally at a level: make `persons` at least `k` exactly where a cell has that many."""
     groups, undecided = state.groups[j, level], 0
     cells = (frame.classes + 1) * groups
     for at in range(groups, cells):
@@ -38,9 +37,9 @@ def settle(state, frame, j, level):  # type: ignore[no-untyped-def]
                 state.persons[at] = state.k
 
 
-@part
+@compiled
 def _list_tuples(state, frame, j, level):  # type: ignore[no-untyped-def]
-    """List the tuples of each cell in which fewer than `k` persons have their home."""
+    """List the tuples of each cell to which fewer than `k` persons are assigned."""
     group, width = state.group[j, level], uint32(state.groups[j, level])
     column = state.codes[j, frame.first : frame.first + frame.tuples]
     class_of = state.class_of[frame.at_class : frame.at_class + frame.tuples]
@@ -55,9 +54,9 @@ def _list_tuples(state, frame, j, level):  # type: ignore[no-untyped-def]
             first_of[at] = t
 
 
-@part
+@compiled
 def count(state, first, t, found):  # type: ignore[no-untyped-def]
-    """Persons of a list of tuples who do not bear the mark, added to those found, up to `k`."""
+    """Persons of a list of tuples that are not marked yet, added to those found, up to `k`."""
     mark, k = state.mark[0], state.k
     while t >= 0:
         at, last = state.head[first + t], state.tail[first + t]
@@ -75,29 +74,29 @@ def count(state, first, t, found):  # type: ignore[no-untyped-def]
     return found
 
 
-@part
-def look_at_persons(state, depth, j):  # type: ignore[no-untyped-def]
-    """The same as `look_at_sizes`, by persons; what is dropped is at least what it says.
+@compiled
+def price_levels_by_persons(state, depth, j):  # type: ignore[no-untyped-def]
+    """The same as `price_levels_by_size`, by persons; what is dropped is a lower bound.
 
-    First by records and homes. Levels that drop too much already need no more. Above them the
-    undecided groups are counted, if they are worth it: by the share of undecided records that had
-    to go so far, those that may have to go now are not few beside the limit.
+    First by records and assigned persons. Levels that drop too much by that need no more. Above
+    them the undecided groups are counted if it is worth it: the share of undecided records that
+    were removed so far predicts enough removals compared with the limit.
     """
     frame, bottom, top = state.frames[depth], state.lo[depth, j], state.hi[depth, j]
-    _look(state, depth, j, bottom, False)
+    _price(state, depth, j, bottom, False)
     level, most = bottom, 0
     while level < top and frame.removed + state.dropped[depth, j, level] > state.limit:
         level += 1
     for above in range(level, top):
         most = max(most, state.undecided[above])
     if most * state.settled[1] > WORTH * state.limit * state.settled[0]:
-        _look(state, depth, j, level, True)
+        _price(state, depth, j, level, True)
     state.fresh[depth, j] = True
 
 
-@part
-def _look(state, depth, j, bottom, exact):  # type: ignore[no-untyped-def]
-    """What each level from `bottom` on drops and costs, at least, or when `exact` just that."""
+@compiled
+def _price(state, depth, j, bottom, exact):  # type: ignore[no-untyped-def]
+    """What each level from `bottom` on drops and costs, at least, or exactly when `exact`."""
     frame, top = state.frames[depth], state.hi[depth, j]
     dropped, extra, due = state.dropped[depth, j], state.extra[depth, j], state.due[depth, j]
     groups, undecided = state.groups[j, bottom], state.undecided
@@ -127,9 +126,9 @@ def _look(state, depth, j, bottom, exact):  # type: ignore[no-untyped-def]
             extra[level] += state.lost[level, g] * state.charge[j, level, g]
 
 
-@part
+@compiled
 def _lose(state, at, cells, j, level):  # type: ignore[no-untyped-def]
-    """The records of a class that go at a level for certain, added by group, and the undecided."""
+    """The records that a class loses at a level for certain, added by group; the undecided ones."""
     k, groups, total, left = int32(state.k), state.groups[j, level], 0, 0
     counts, persons, lost = state.counts[at:], state.persons[at:], state.lost[level]
     if len(state.least_values) == 0:
@@ -148,9 +147,9 @@ def _lose(state, at, cells, j, level):  # type: ignore[no-untyped-def]
     return total, left
 
 
-@part
+@compiled
 def _lose_undecided(state, frame, at, cells, j, bottom, level):  # type: ignore[no-untyped-def]
-    """The records of undecided groups of a class that go, since they have too few persons."""
+    """The records of undecided groups of a class that are lost for lack of persons."""
     total = 0
     for g in range(state.groups[j, level]):
         size, persons = state.counts[at + g], state.persons[at + g]
@@ -166,7 +165,7 @@ def _lose_undecided(state, frame, at, cells, j, bottom, level):  # type: ignore[
     return total
 
 
-@part
+@compiled
 def _enough(state, frame, j, at, bottom, level, g):  # type: ignore[no-untyped-def]
     """Whether a group of a class has `k` persons; tuples are listed by the groups of `bottom`."""
     state.mark[0] += 1

@@ -1,4 +1,4 @@
-"""Boxes shared by threads: each explores the open box of the least bound for a while."""
+"""Threads that share open boxes: each explores the box of the least bound for a while."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.search.boxes import Box, Candidate, Explored
-from shoal.search.cuts import NOISE, SLACK
+from shoal.search.cuts import COST_TOLERANCE, TIE
 from shoal.search.explorer import Explorer
 from shoal.values import Closed
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from shoal.values import Best, Node
 
 FIRST_SLICE, LARGEST_SLICE = 20_000_000, 50_000_000
-"""Tuples passed over in one exploration, a nanosecond each or two; then it tells what it found."""
+"""Tuples visited in one exploration, one or two nanoseconds each; then it returns what it found."""
 
 TURN = 2000
 """Passes over the table before an explorer gives its boxes back, for that of the least bound.
 
-To take on a box takes a few passes for each attribute, so this is little beside the turn; and the
-bound of the whole rises with every turn, since each begins with the box that holds it down.
+Setting up a box takes a few passes for each attribute, which is little compared with a turn. The
+global bound rises with every turn, since each starts with the box that has it.
 """
 
-CLIMB_AFTER = 0.25
-"""Seconds after which the neighbours of the best node are looked at."""
+LOCAL_SEARCH_AFTER = 0.25
+"""Seconds after which the neighbours of the best node are searched."""
 
 
 @dataclass(eq=False)
@@ -58,10 +58,10 @@ class Pool:
     shared: np.ndarray = field(default_factory=lambda: np.array([math.inf, 0.0, 0.0]))
     slice: int = FIRST_SLICE
     turn: int = TURN
-    climbed: Node | None = None
+    searched_around: Node | None = None
 
     def run(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
-        """Work until nothing is open, or a limit ends it; candidates are checked beside the work.
+        """Work until no box is open or a limit is reached; candidates are checked at the same time.
 
         Those that were found before a limit are checked after it, so that none is lost.
         """
@@ -89,7 +89,7 @@ class Pool:
         yield self.incumbent.proved()
 
     def _load(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
-        """Have the kernels compiled, or loaded; no limit of time counts that."""
+        """Compile the kernels, or load them; the time limit does not include it."""
         explorer = self._explorer()
         loading = executor.submit(explorer.load)
         while wait([loading], timeout=0.1).not_done:
@@ -112,11 +112,11 @@ class Pool:
         return bool(self.open or self.waiting or self.working)
 
     def _submit(self, executor: ThreadPoolExecutor) -> None:
-        """Give work to every thread, as far as there is any; say how many have none."""
-        if self._may_climb():
-            self._submit_climb(executor)
+        """Give work to every thread while there is any, and share how many are idle."""
+        if self._may_search_around():
+            self._submit_local_search(executor)
         while len(self.working) < self.threads and (self.waiting or self.open):
-            explorer = self.waiting.pop() if self.waiting else self._begun()
+            explorer = self.waiting.pop() if self.waiting else self._next_explorer()
             if explorer is None:
                 continue
             best = self.incumbent.best
@@ -126,10 +126,10 @@ class Pool:
             self.slice = min(self.slice * 3 // 2, LARGEST_SLICE)
         self.shared[2] = self.threads - len(self.working)
 
-    def _begun(self) -> Explorer | None:
-        """An explorer with the open box of the least bound, unless the best is below it."""
+    def _next_explorer(self) -> Explorer | None:
+        """An explorer with the open box of the least bound; None if that is above the best cost."""
         box = heapq.heappop(self.open)
-        if box.bound > self.shared[0] + SLACK * max(1.0, self.shared[0]):
+        if box.bound > self.shared[0] + COST_TOLERANCE * max(1.0, self.shared[0]):
             self._log(Closed("bound", box.lo, box.hi))
             return None
         explorer = self._explorer()
@@ -137,45 +137,45 @@ class Pool:
         return explorer
 
     def _explorer(self) -> Explorer:
-        """One that has no boxes."""
+        """An explorer without boxes."""
         if self.idle:
             return self.idle.pop()
         return Explorer(self.prepared, self.shared, log=self.incumbent.limits.log is not None)
 
-    def _may_climb(self) -> bool:
-        """Whether the best is new and the search long enough that its neighbours are worth a look.
+    def _may_search_around(self) -> bool:
+        """Whether the best is new and the search long enough to search its neighbours.
 
-        Costs of neighbours are exact only where costs are, and joined by their sum.
+        Costs of neighbours are exact only where costs are, and if they are summed.
         """
         best, tables = self.incumbent.best, self.prepared.tables
         return (
             best is not None
-            and best.node != self.climbed
+            and best.node != self.searched_around
             and tables.exact
             and not tables.geometric
             and len(self.working) < self.threads
-            and self.incumbent.seconds > CLIMB_AFTER
+            and self.incumbent.seconds > LOCAL_SEARCH_AFTER
         )
 
-    def _submit_climb(self, executor: ThreadPoolExecutor) -> None:
-        """Look around the best node."""
+    def _submit_local_search(self, executor: ThreadPoolExecutor) -> None:
+        """Start a local search at the best node."""
         best = self.incumbent.best
-        assert best is not None  # _may_climb says so  # noqa: S101
-        self.climbed = best.node
+        assert best is not None  # _may_search_around says so  # noqa: S101
+        self.searched_around = best.node
         if self.waiting:
             self._give_back(self.waiting.pop())
         start = Candidate(self._cost(best.loss), best.suppressed, best.node)
-        self._submit_search_for_nodes(executor, Explorer.climb, start)
+        self._submit_search_for_nodes(executor, Explorer.local_search, start)
 
     def _submit_search_for_nodes(
         self, executor: ThreadPoolExecutor, way: Callable[..., Explored], *start: Candidate
     ) -> None:
-        """Look for better nodes, whatever boxes they are in."""
+        """Search for better nodes, in whatever boxes they are."""
         explorer = self._explorer()
         self.working[executor.submit(way, explorer, *start)] = explorer, math.inf
 
     def _take(self, future: Future[Explored]) -> list[Candidate]:
-        """Take in what a thread did; the candidates it found."""
+        """Process the result of a thread; the candidates it found."""
         explorer, _ = self.working.pop(future)
         explored = future.result()
         self.incumbent.boxes += explored.opened
@@ -193,7 +193,7 @@ class Pool:
         return explored.candidates
 
     def _give_back(self, explorer: Explorer) -> None:
-        """Open the boxes of an explorer to all."""
+        """Return the boxes of an explorer to the open ones."""
         for box in explorer.give_all():
             heapq.heappush(self.open, box)
         self.idle.append(explorer)
@@ -203,7 +203,7 @@ class Pool:
             self.incumbent.limits.log(closed)
 
     def _submit_check(self, executor: ThreadPoolExecutor) -> None:
-        """Check the best candidate exactly, if none is at it and it can be better than the best."""
+        """Start an exact check of the best candidate, one at a time, if it can be a new best."""
         while self.candidates and not self.checking:
             candidate = min(self.candidates)
             self.candidates.remove(candidate)
@@ -212,7 +212,7 @@ class Pool:
                 self.checking[check] = candidate
 
     def _improved(self) -> bool:
-        """Take in what was checked; whether it is a new best."""
+        """Process finished checks; whether there is a new best."""
         improved = False
         for check in [each for each in self.checking if each.done()]:
             del self.checking[check]
@@ -227,13 +227,13 @@ class Pool:
         if best is None:
             return True
         above = (self._loss(candidate.cost) - best.loss) / max(1.0, best.loss)
-        if above < -NOISE or not self.prepared.tables.exact:
-            return above <= SLACK
-        told = (candidate.removed, candidate.node)
-        return above <= SLACK and told < (best.suppressed, best.node)
+        if above < -TIE or not self.prepared.tables.exact:
+            return above <= COST_TOLERANCE
+        rank = (candidate.removed, candidate.node)
+        return above <= COST_TOLERANCE and rank < (best.suppressed, best.node)
 
     def _bound(self) -> float:
-        """What no open box can be below, nor any node that was found and is not checked yet."""
+        """A lower bound of all open boxes, and of the candidates that are not checked yet."""
         bounds = [box.bound for box in self.open[:1]]
         bounds += [candidate.cost for candidate in (*self.candidates, *self.checking.values())]
         bounds += [explorer.bound for explorer in self.waiting]

@@ -1,4 +1,4 @@
-"""The problem a strategy solves: check one node exactly, and bound it for free."""
+"""The problem a strategy solves: exact checks of nodes, and bounds that need no counting."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Problem:
         return math.prod(each.limit - each.lowest + 1 for each in self.table.attributes)
 
     def below(self) -> Iterator[Closed]:
-        """The boxes of nodes that are none of the lattice, since no solution uses their levels.
+        """The boxes of nodes below the lattice: no solution uses their levels.
 
-        Even with all other attributes at their highest levels too many records must go.
+        Even with all other attributes at their highest levels too many records are suppressed.
         """
         lowest = tuple(attribute.lowest for attribute in self.table.attributes)
         top = self.lattice.top
@@ -60,8 +60,8 @@ class Problem:
     def least_suppressed(self, node: Node) -> int:
         """At most the suppressed records of any node below this one, itself included.
 
-        Below it classes only split, and of each class at least what must go by every model is
-        suppressed, however it is split.
+        Below it classes only split, and each class loses at least its certain removal by every
+        model, however it is split.
         """
         return int(self.removal(self.partition(node)).sum())
 
@@ -83,7 +83,7 @@ class Problem:
         return self.judge(node, self.partition(node))
 
     def judge(self, node: Node, classes: Partition) -> Best | None:
-        """The same, of a node whose classes are at hand.
+        """The same, for a node whose classes are known.
 
         A node that keeps no record releases nothing and is no solution.
         """

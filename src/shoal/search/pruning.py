@@ -1,4 +1,4 @@
-"""What a search knows of nodes it has not checked: two facts, each in an antichain."""
+"""What a search knows of unchecked nodes: two facts, each in an antichain."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Look:
-    """What the check of a node tells.
+class CheckedNode:
+    """What is known of a node after its check.
 
     `best` is the node where it is safe. `loss` is what it would cost whatever it suppresses, and
     `floor` at most the loss of all nodes above it.
@@ -28,13 +28,13 @@ class Look:
 
 
 class Pruning:
-    """Insufficient quality, handed on upwards, and insufficient protection, handed on downwards.
+    """Insufficient quality holds for all nodes above, insufficient protection for all nodes below.
 
     *Quality*: the bound of a node holds for all above it; once it is above the best loss, none of
-    them can be better, nor as good. *Protection*: where the records that must go at a node are more
-    than the limit, they are too many at every node below it. For k-anonymity and distinct diversity
-    these are the records suppressed; other models say by `least_removal` what must go. Both facts
-    hold for every model and every loss.
+    them can be better, nor as good. *Protection*: if a node certainly loses more records than the
+    limit, so does every node below it. For k-anonymity and distinct diversity these are the
+    suppressed records; other models give a number by `least_removal`. Both facts hold for every
+    model and every loss.
     """
 
     def __init__(self, problem: Problem, incumbent: Incumbent) -> None:
@@ -60,13 +60,15 @@ class Pruning:
         """Whether this node and all below it are known to suppress too many records."""
         return self._unsafe.covers(node)
 
-    def check(self, node: Node) -> Look:
-        """Check a node, and keep what follows for others; the best is the caller's to offer."""
+    def check(self, node: Node) -> CheckedNode:
+        """Check a node, and keep what follows for others; the caller offers the best."""
         classes = self.problem.partition(node)
         if int(self.problem.removal(classes).sum()) > self.problem.limit:
             self._unsafe.insert(node)
         loss = self.problem.objective.measure(node, classes)
-        return Look(self.problem.judge(node, classes), loss, floor_of(self.problem, node, classes))
+        return CheckedNode(
+            self.problem.judge(node, classes), loss, floor_of(self.problem, node, classes)
+        )
 
     @property
     def statistics(self) -> dict[str, AntichainStatistics]:

@@ -1,4 +1,4 @@
-"""What would have to give for a solution to exist: the smallest relaxations of limits."""
+"""The smallest relaxations of limits that make a problem feasible."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from shoal.search.problem import Problem
     from shoal.values import Node
 
-FOUND = 3
-"""So many relaxations are told."""
+MOST_FOUND = 3
+"""How many relaxations are reported."""
 SECONDS = 5.0
-"""So long they are looked for: an answer that says no may take longer than one that says yes."""
+"""The time limit of the search for them, which may have to check many unsafe nodes."""
 
 
 @dataclass(frozen=True)
 class Raises:
     """Sets of limits to raise, each of which makes the demand feasible, the smallest first.
 
-    `complete` when no smaller set of raises was left unlooked at. Without any, and complete, no
-    limit stands in the way.
+    It is `complete` when no smaller set was left unchecked. If it is complete without any set, no
+    raise of limits helps.
     """
 
     found: tuple[Mapping[str, int], ...]
@@ -32,12 +32,11 @@ class Raises:
 
 
 def smallest_raises(problem: Problem, seconds: float = SECONDS) -> Raises:
-    """The limits to raise, by as few levels as possible, so that a safe node comes within reach.
+    """The limits to raise, by as few levels as possible, so that a node becomes safe.
 
     Nodes above the limits are checked by rising number of levels that they exceed them by, so the
-    first safe one needs the fewest. A node above one that was found needs more and is not told.
-    Where even the top of all hierarchies must suppress too much, every node must: then there is
-    nothing to find.
+    first safe one needs the fewest. A node above a found one needs more and is left out. If even
+    the top of all hierarchies suppresses too much, every node does, and nothing is found.
     """
     attributes = problem.table.attributes
     limits = problem.lattice.top
@@ -48,7 +47,7 @@ def smallest_raises(problem: Problem, seconds: float = SECONDS) -> Raises:
     safe: list[Node] = []
     waiting: list[tuple[int, Node]] = [(0, limits)]
     seen = {limits}
-    while waiting and len(safe) < FOUND:
+    while waiting and len(safe) < MOST_FOUND:
         if time.monotonic() > until:
             break
         raised, node = heapq.heappop(waiting)
@@ -70,7 +69,7 @@ def smallest_raises(problem: Problem, seconds: float = SECONDS) -> Raises:
         }
         for node in safe
     )
-    return Raises(found, complete=not waiting or len(safe) == FOUND)
+    return Raises(found, complete=not waiting or len(safe) == MOST_FOUND)
 
 
 def _above(node: Node, other: Node) -> bool:

@@ -1,9 +1,9 @@
-"""Compiled: how many records of a class must go, for every model of sensitive values.
+"""Compiled: how many records of a class are removed at least, for every model of sensitive values.
 
 The same numbers as `least_removal` of the models (privacy/), for one class whose values are
-tallied. Sums are made in another order here, so comparisons leave a little more room than those of
-the models: a number is never above theirs. It is 0 just where the class may be released, but for
-that room.
+tallied. Sums have another order here, so the tolerances are a little larger than those of the
+models: a number is never above theirs. Up to the tolerance it is 0 exactly where the class may be
+released.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.search.demands import DIFFERENT, ENTROPY, EQUAL, HIERARCHICAL, ORDERED, RECURSIVE
-from shoal.search.kernels import part
+from shoal.search.kernels import compiled
 
-ROOM, TINY = 2e-9, 1e-12
+TOLERANCE, ROUNDING = 2e-9, 1e-12
 
 
-@part
+@compiled
 def removal(values, k, at, size):  # type: ignore[no-untyped-def]
-    """Records that go, however the class is split, of one whose tally of values begins at `at`."""
+    """Records removed however the class is split whose tally of values begins at `at`."""
     if size < k:
         return size
     most = 0
@@ -37,9 +37,9 @@ def removal(values, k, at, size):  # type: ignore[no-untyped-def]
     return most
 
 
-@part
+@compiled
 def _kept(values, d, counts, records):  # type: ignore[no-untyped-def]
-    """The most records of a class with these values that may stay by a demand; -1 for none."""
+    """The most records of a class with these values that a demand lets stay; -1 for none."""
     kind, number = values.kind[d], values.number[d]
     if kind == DIFFERENT:
         return records
@@ -49,13 +49,13 @@ def _kept(values, d, counts, records):  # type: ignore[no-untyped-def]
         return _recursive(values, counts, records, number, values.different[d])
     if kind >= EQUAL:
         far = records * (_distance(values, d, counts, records) - number)
-        return records - max(int(np.ceil(far - ROOM)), 0)
+        return records - max(int(np.ceil(far - TOLERANCE)), 0)
     return _within_shares(values, d, counts, records)
 
 
-@part
+@compiled
 def _entropic(values, counts, records, demand):  # type: ignore[no-untyped-def]
-    """Cut the most frequent values down to a common level, as little as gives the entropy."""
+    """Cut the most frequent values down to a common level, as little as the entropy needs."""
     if _entropy(values, counts, records) >= demand:
         return records
     low, high = 1, 0
@@ -85,7 +85,7 @@ def _entropic(values, counts, records, demand):  # type: ignore[no-untyped-def]
     return left - many
 
 
-@part
+@compiled
 def _entropy(values, counts, cap):  # type: ignore[no-untyped-def]
     """The entropy of a class whose counts are cut down to a cap."""
     left, weight = 0, 0.0
@@ -96,17 +96,17 @@ def _entropy(values, counts, cap):  # type: ignore[no-untyped-def]
     return np.log(left) - weight / left
 
 
-@part
+@compiled
 def _times_logarithm(values, number):  # type: ignore[no-untyped-def]
-    """`n * log(n)`, from a table where it has it."""
+    """`n * log(n)`, from a table for small numbers."""
     if number < len(values.logarithms):
         return values.logarithms[number]
     return number * np.log(number)
 
 
-@part
+@compiled
 def _recursive(values, counts, records, c, rank):  # type: ignore[no-untyped-def]
-    """Cut the counts above the highest level at which the largest does not outweigh the tail."""
+    """Cut the counts down to the highest level at which the demand holds."""
     ranked, found = values.ranked, 0
     for count in counts:
         if count > 0:
@@ -116,14 +116,14 @@ def _recursive(values, counts, records, c, rank):  # type: ignore[no-untyped-def
                 at -= 1
             ranked[at] = count
             found += 1
-    if _outweighed(ranked, found, ranked[0], c, rank):
+    if _is_recursive(ranked, found, ranked[0], c, rank):
         return records
-    if not _outweighed(ranked, found, 1, c, rank):
+    if not _is_recursive(ranked, found, 1, c, rank):
         return -1
     low, high = 1, ranked[0]
     while high - low > 1:
         middle = (low + high) // 2
-        if _outweighed(ranked, found, middle, c, rank):
+        if _is_recursive(ranked, found, middle, c, rank):
             low = middle
         else:
             high = middle
@@ -133,46 +133,46 @@ def _recursive(values, counts, records, c, rank):  # type: ignore[no-untyped-def
     return kept
 
 
-@part
-def _outweighed(ranked, found, cap, c, rank):  # type: ignore[no-untyped-def]
-    """Whether the tail of the counts, cut down to a cap, outweighs the largest of them."""
+@compiled
+def _is_recursive(ranked, found, cap, c, rank):  # type: ignore[no-untyped-def]
+    """Whether the demand holds for the counts cut down to a cap: top < c * tail."""
     tail = 0
     for i in range(rank - 1, found):
         tail += min(ranked[i], cap)
-    return min(ranked[0], cap) < c * tail - TINY
+    return min(ranked[0], cap) < c * tail - ROUNDING
 
 
-@part
+@compiled
 def _within_shares(values, d, counts, records):  # type: ignore[no-untyped-def]
-    """The largest part in which every value has its share, found by bisection."""
+    """The largest part in which every share is within its limits, found by bisection."""
     most, least, fits = values.most[d], values.least[d], True
     low, high = 0, records + 1
     for v in range(len(counts)):
-        fits &= counts[v] <= most[v] * records + values.number[d] + TINY
+        fits &= counts[v] <= most[v] * records + values.number[d] + ROUNDING
         if least[v] > 0.0:
             fits &= counts[v] > least[v] * records
-            high = min(high, int(counts[v] / least[v] + ROOM) + 1)
+            high = min(high, int(counts[v] / least[v] + TOLERANCE) + 1)
     if fits:
         return records
     while high - low > 1:
         middle, total = (low + high) // 2, 0.0
         for v in range(len(counts)):
             total += min(float(counts[v]), most[v] * middle)
-        if total >= middle - ROOM:
+        if total >= middle - TOLERANCE:
             low = middle
         else:
             high = middle
     return low if low > 0 else -1
 
 
-@part
+@compiled
 def _distance(values, d, counts, records):  # type: ignore[no-untyped-def]
     """The earth mover's distance from a class to the table, as the demand measures it."""
     kind, shares, total, running = values.kind[d], values.most[d], 0.0, 0.0
     if kind == HIERARCHICAL:
         for height in range(1, values.heights[d]):
-            settled = _settled(values, d, counts, records, height)
-            total += settled * height / (values.heights[d] - 1)
+            moved = _moved(values, d, counts, records, height)
+            total += moved * height / (values.heights[d] - 1)
         return total
     if kind == ORDERED:
         for v in range(len(counts) - 1):
@@ -184,9 +184,9 @@ def _distance(values, d, counts, records):  # type: ignore[no-untyped-def]
     return total / 2
 
 
-@part
-def _settled(values, d, counts, records, height):  # type: ignore[no-untyped-def]
-    """What the nodes at a height of a tree settle between children with too much and too little."""
+@compiled
+def _moved(values, d, counts, records, height):  # type: ignore[no-untyped-def]
+    """What is moved between the children of the nodes at a height of the tree."""
     child, parent = values.ancestor[d, height - 1], values.ancestor[d, height]
     net, over, under = values.nodes
     for v in range(len(counts)):
@@ -197,8 +197,8 @@ def _settled(values, d, counts, records, height):  # type: ignore[no-untyped-def
         amount, net[child[v]] = net[child[v]], 0.0
         over[parent[v]] += max(amount, 0.0)
         under[parent[v]] += max(-amount, 0.0)
-    settled = 0.0
+    moved = 0.0
     for v in range(len(counts)):
-        settled += min(over[parent[v]], under[parent[v]])
+        moved += min(over[parent[v]], under[parent[v]])
         over[parent[v]] = 0.0
-    return settled
+    return moved

@@ -41,8 +41,8 @@ def search(
 ) -> Progress:
     """The last event of the search; without a best node, `no_solution` says why.
 
-    `log` is told of every box that the search closes. A keyboard interrupt counts as a stop with
-    `keep_best` and something safe to keep, else it is an error.
+    `log` is called with every box that the search closes. A keyboard interrupt counts as a stop
+    with `keep_best` and something safe to keep, else it is an error.
     """
     last = Progress(None, 0.0, 0, 0, 0.0)
     limits = Limits(options.time_limit, options.gap, options.threads, log)

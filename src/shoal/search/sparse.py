@@ -1,28 +1,28 @@
-"""Compiled: classes tallied one by one, where a tally of all of them would find no room.
+"""Compiled: classes tallied one by one, where a tally of all of them would not fit into memory.
 
-Of an attribute with many values, such as dates of birth, every class has but a few. So the tuples
-are put in the order of their classes, and a class is tallied alone: `counts[g]` is 0 but for the
-groups that `touched` lists. Both have two sides, one for a level and one for the next above it.
+Of an attribute with many values, such as dates of birth, every class has only a few. So the tuples
+are sorted by class, and each class is tallied alone: `counts[g]` is 0 except for the groups that
+`touched` lists. Both arrays have two halves, one for a level and one for the next level.
 """
 
 from __future__ import annotations
 
 from numba import uint64
 
-from shoal.search.kernels import part, stays
+from shoal.search.kernels import compiled, stays
 from shoal.search.memory import WORK
 from shoal.search.persons import count
 
 
-@part
-def has_room(state, frame, j, level):  # type: ignore[no-untyped-def]
-    """Whether a tally of all classes by an attribute at a level, and of one more, finds room."""
+@compiled
+def tally_fits(state, frame, j, level):  # type: ignore[no-untyped-def]
+    """Whether a tally of all classes, and of one more, by an attribute at a level fits."""
     return (frame.classes + 2) * state.groups[j, level] <= len(state.number)
 
 
-@part
+@compiled
 def arrange(state, frame, begins, order):  # type: ignore[no-untyped-def]
-    """Order the tuples of a box by their classes; those of class `c` begin at `begins[c]`."""
+    """Sort the tuples of a box by class; those of class `c` begin at `begins[c]`."""
     class_of = state.class_of[frame.at_class : frame.at_class + frame.tuples]
     for c in range(frame.classes + 3):
         begins[c] = 0
@@ -36,20 +36,20 @@ def arrange(state, frame, begins, order):  # type: ignore[no-untyped-def]
         begins[at] += 1
 
 
-@part
+@compiled
 def forget(state):  # type: ignore[no-untyped-def]
-    """Make ready for the first class: nothing is counted on either side."""
+    """Reset the counts of both halves before the first class."""
     for at in range(len(state.touched)):
         state.counts[at] = 0
 
 
-@part
+@compiled
 def gather(state, frame, c, j, level):  # type: ignore[no-untyped-def]
-    """Tally a class by the groups of an attribute, on the first side; how many groups it has."""
+    """Tally a class by the groups of an attribute, in the first half; how many groups it has."""
     group, column = state.group[j, level], state.codes[j, frame.first :]
     weights, masks = state.weights[frame.first :], state.masks[:, frame.first :]
     counts, held, touched = state.counts, state.held, state.touched
-    cells, found, by_persons = len(touched), 0, len(state.homes) > 0
+    cells, found, by_persons = len(touched), 0, len(state.assigned) > 0
     for at in range(state.begins[c], state.begins[c + 1]):
         t = state.order[at]
         g = int(group[column[t]])
@@ -64,7 +64,7 @@ def gather(state, frame, c, j, level):  # type: ignore[no-untyped-def]
         for s in range(len(masks)):
             held[s * cells + g] |= masks[s, t]
         if by_persons:
-            state.persons[g] += state.homes[frame.first + t]
+            state.persons[g] += state.assigned[frame.first + t]
             state.next_of[t] = state.first_of[g]
             state.first_of[g] = t
     if by_persons:
@@ -72,7 +72,7 @@ def gather(state, frame, c, j, level):  # type: ignore[no-untyped-def]
     return found
 
 
-@part
+@compiled
 def _settle(state, frame, found):  # type: ignore[no-untyped-def]
     """The same as `settle`, for the groups of a class."""
     for n in range(found):
@@ -83,9 +83,9 @@ def _settle(state, frame, found):  # type: ignore[no-untyped-def]
                 state.persons[g] = state.k
 
 
-@part
-def look_by_class(state, depth, j):  # type: ignore[no-untyped-def]
-    """The same as `look_at_sizes`, class by class; by persons each level is tallied by itself."""
+@compiled
+def price_levels_by_class(state, depth, j):  # type: ignore[no-untyped-def]
+    """The same as `price_levels_by_size`, class by class; by persons with a tally per level."""
     frame, bottom, top = state.frames[depth], state.lo[depth, j], state.hi[depth, j]
     dropped, extra, due = state.dropped[depth, j], state.extra[depth, j], state.due[depth, j]
     arrange(state, frame, state.begins, state.order)
@@ -98,7 +98,7 @@ def look_by_class(state, depth, j):  # type: ignore[no-untyped-def]
     for c in range(1, frame.classes + 1):
         side, found = 0, gather(state, frame, c, j, bottom)
         for level in range(bottom, top):
-            if level > bottom and len(state.homes) > 0:
+            if level > bottom and len(state.assigned) > 0:
                 for n in range(found):
                     state.counts[state.touched[n]] = 0
                 found = gather(state, frame, c, j, level)
@@ -119,9 +119,9 @@ def look_by_class(state, depth, j):  # type: ignore[no-untyped-def]
     state.fresh[depth, j] = True
 
 
-@part
+@compiled
 def _lift(state, j, level, side, found):  # type: ignore[no-untyped-def]
-    """Add the groups of a class up to those of the next level, on the other side; how many."""
+    """Add the groups of a class up to those of the next level, in the other half; how many."""
     counts, held, touched = state.counts, state.held, state.touched
     cells, lifted = len(touched), 0
     here, there = side * (cells // 2), (1 - side) * (cells // 2)
@@ -141,9 +141,9 @@ def _lift(state, j, level, side, found):  # type: ignore[no-untyped-def]
     return lifted
 
 
-@part
+@compiled
 def _lose(state, level, side, found):  # type: ignore[no-untyped-def]
-    """The records of a class that go at a level, added by group."""
+    """The records that a class loses at a level, added by group."""
     cells, total = len(state.touched), 0
     here = side * (cells // 2)
     for n in range(found):

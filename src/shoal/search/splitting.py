@@ -1,30 +1,30 @@
 """Compiled: split the classes of a box by an attribute, and remove the parts that fail.
 
-Where a tally of all classes finds room, its cells are numbered; else classes are split one by one.
+If a tally of all classes fits, its cells are numbered; else classes are split one by one.
 """
 
 from __future__ import annotations
 
 from numba import int32, int64, uint32, uint64
 
-from shoal.search.kernels import part, stays, step, tally
+from shoal.search.kernels import compiled, inlined, stays, tally
 from shoal.search.memory import WORK
 from shoal.search.persons import settle
-from shoal.search.sparse import arrange, forget, gather, has_room
+from shoal.search.sparse import arrange, forget, gather, tally_fits
 
 
-@step
+@inlined
 def split(state, depth, j):  # type: ignore[no-untyped-def]
     """Split every class by attribute `j` at its level of `hi`, and remove the parts that fail.
 
-    The box is empty, and the split left undone, when more records are removed than the limit allows
-    or no class is left. Returns whether it is not.
+    If more records are removed than the limit allows, or no class is left, the box is empty and the
+    split is not completed. Returns whether the box is not empty.
     """
     frame, level = state.frames[depth], state.hi[depth, j]
-    room, lost = has_room(state, frame, j, level), uint64(0)
-    if room:
+    fits, lost = tally_fits(state, frame, j, level), uint64(0)
+    if fits:
         tally(state, frame, j, level)
-        if len(state.homes) > 0:
+        if len(state.assigned) > 0:
             settle(state, frame, j, level)
         classes, removed = _number(state, frame.classes, state.groups[j, level])
     else:
@@ -33,7 +33,7 @@ def split(state, depth, j):  # type: ignore[no-untyped-def]
     state.done[WORK] += 3 * frame.tuples
     if frame.removed > state.limit or classes == 0:
         return False
-    if room:
+    if fits:
         lost = _renumber(state, frame, j, level, classes)
     frame.at_class, frame.at_sample = frame.end_class, frame.end_sample
     frame.end_class += frame.tuples
@@ -49,11 +49,11 @@ def split(state, depth, j):  # type: ignore[no-untyped-def]
     return True
 
 
-@part
+@compiled
 def _split_by_class(state, frame, j, level):  # type: ignore[no-untyped-def]
     """Split class by class: how many classes stay, the records removed, and the tuples lost by it.
 
-    What is written lies behind the stretches of the box, so it does no harm if left undone.
+    Only memory after the segments of the box is written, so the split can be abandoned.
     """
     group, column = state.group[j, level], state.codes[j, frame.first :]
     becomes, number, chosen = state.class_of[frame.end_class :], state.number, state.chosen
@@ -85,16 +85,16 @@ def _split_by_class(state, frame, j, level):  # type: ignore[no-untyped-def]
     return new, removed, lost
 
 
-@part
+@compiled
 def _sample(state, frame, c, new, j, code):  # type: ignore[no-untyped-def]
-    """A new class has the codes of the class `c` it is a part of, but its own for attribute `j`."""
+    """A new class has the sample of the class `c` it is a part of, but its own code for `j`."""
     was, becomes = frame.at_sample + c, frame.end_sample + new
     for i in range(state.sample.shape[1]):
         state.sample[becomes, i] = state.sample[was, i]
     state.sample[becomes, j] = code
 
 
-@step
+@inlined
 def _number(state, classes, groups):  # type: ignore[no-untyped-def]
     """Number the cells of a tally that stay; how many do, and the records of those that do not.
 
@@ -103,7 +103,7 @@ def _number(state, classes, groups):  # type: ignore[no-untyped-def]
     counts, number, origin = state.counts, state.number, state.origin
     cells, k = (classes + 1) * groups, int32(state.k)
     new, removed, plain = uint32(0), 0, len(state.least_values) == 0
-    members = state.persons if len(state.homes) > 0 else counts
+    members = state.persons if len(state.assigned) > 0 else counts
     for g in range(groups):
         number[g] = 0
     for at in range(groups, cells):
@@ -115,9 +115,9 @@ def _number(state, classes, groups):  # type: ignore[no-untyped-def]
     return int(new), removed
 
 
-@step
+@inlined
 def _renumber(state, frame, j, level, classes):  # type: ignore[no-untyped-def]
-    """Write the new classes and that of each tuple behind the old ones; how many are lost by it.
+    """Write the new classes and that of each tuple after the old ones; how many tuples are lost.
 
     The lost tuples are listed in `chosen`.
     """
@@ -138,13 +138,13 @@ def _renumber(state, frame, j, level, classes):  # type: ignore[no-untyped-def]
     return lost
 
 
-@step
+@inlined
 def _pay(state, depth, lost):  # type: ignore[no-untyped-def]
     """Add what the lost tuples cost each attribute at each level left to what removed records pay.
 
-    They are counted by their group at `lo` first, which decides their groups above it. Removed and
-    dropped records together only grow as classes split, but those removed now may be among those
-    known to be dropped: what they pay is taken off what the dropped ones were known to.
+    They are counted by their group at `lo` first, which determines their groups above it. Removed
+    and dropped records together only grow as classes split, but those removed now may be among the
+    known dropped ones, so what they pay is subtracted from `extra`.
     """
     counts, chosen, frame = state.counts, state.chosen, state.frames[depth]
     weights = state.weights[frame.first :]

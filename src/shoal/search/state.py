@@ -1,7 +1,6 @@
-"""All memory of one explorer as two compiled values, which kernels hand on by reference.
+"""All memory of one explorer as two compiled structs, which kernels pass by reference.
 
-Handing some fifty arrays from kernel to kernel one by one would take most of the time that
-compiling takes.
+Passing some fifty arrays from kernel to kernel one by one would dominate the compile time.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class SensitiveType(types.StructRef):
 
 
 class State:
-    """Made inside a kernel by `State(*memory, sensitive, crowd)`."""
+    """Made inside a kernel by `State(*memory, sensitive, class_loss)`."""
 
 
 class Sensitive:

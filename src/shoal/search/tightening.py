@@ -1,7 +1,7 @@
-"""What is left of a box, from what every node in it costs at least.
+"""Compiled: shrink a box by lower bounds of the cost of its nodes.
 
-A *box* is the set of nodes between `lo` and `hi`. Whatever goes at `hi` goes at every node of the
-box, whose classes are parts of those of `hi`:
+A *box* is the set of nodes between `lo` and `hi`. The classes of every node of the box are parts of
+those of `hi`, so what is removed at `hi` is removed at every node:
 
 1. Records removed at `hi` are removed in the whole box. Above the limit, the box is empty.
 2. Let attribute `j` be at level `l`. The classes of `hi`, lowered to `l` in `j`, that fail are
@@ -12,28 +12,28 @@ box, whose classes are parts of those of `hi`:
    has charged for. This `due(j, l)` may be added for one attribute.
 
 Levels whose bound is above the best cost are cut off at either end. Each time `hi` falls the
-classes split, more records go, and all bounds rise: often the box closes without branching. What is
-known of a box (dropped, extra, due) stays a lower bound in every box inside it, so only attributes
-that were not looked at since `hi` fell are counted again, the most promising first.
+classes split, more records are removed, and all bounds rise: often the box closes without
+branching. What is known of a box (dropped, extra, due) stays a lower bound in every box inside it,
+so only attributes that were not priced since `hi` fell are counted again, the highest score first.
 
 With the geometric aggregate the cost of a node is the sum of log(1 + priority * loss) over the
-attributes, which rises with each of them, so 2 holds as it stands; 3 adds costs of different
-attributes before that and is left out.
+attributes, which rises with each of them, so 2 holds unchanged; 3 adds costs of different
+attributes and is left out.
 """
 
 from __future__ import annotations
 
-from shoal.search.cuts import NOISE, SLACK, charge_fixed, cut
-from shoal.search.kernels import part, step
+from shoal.search.cuts import COST_TOLERANCE, TIE, charge_fixed, cut
+from shoal.search.kernels import compiled, inlined
 from shoal.search.memory import FOUND
 from shoal.search.notes import INFEASIBLE, SINGLE, note, note_levels
+from shoal.search.owed import cost_of_top, count_owed, price_levels
 from shoal.search.splitting import split
-from shoal.search.weighing import cost_of_top, look, weigh
 
 
-@step
+@inlined
 def tighten(state, depth):  # type: ignore[no-untyped-def]
-    """Cut, look and lower until nothing changes; whether the box is closed."""
+    """Cut, price levels and lower until nothing changes; whether the box is closed."""
     lo, hi, low, high = state.lo[depth], state.hi[depth], state.low, state.high
     charged = False
     while True:
@@ -44,8 +44,8 @@ def tighten(state, depth):  # type: ignore[no-untyped-def]
             lo[i] = low[i]
             falls |= high[i] < hi[i]
             single &= lo[i] == hi[i]
-            promises = state.promise[i] >= 0.0 and not state.fresh[depth, i]
-            if promises and (j == len(lo) or state.promise[i] > state.promise[j]):
+            stale = state.score[i] >= 0.0 and not state.fresh[depth, i]
+            if stale and (j == len(lo) or state.score[i] > state.score[j]):
                 j = i
         if falls:
             if not lower(state, depth):
@@ -55,7 +55,7 @@ def tighten(state, depth):  # type: ignore[no-untyped-def]
             if not charged:
                 charge_fixed(state, depth)
                 charged = True
-            look(state, depth, j, state.values)
+            price_levels(state, depth, j, state.values)
             raise_lowest(state, depth, j)
         else:
             if single:
@@ -63,7 +63,7 @@ def tighten(state, depth):  # type: ignore[no-untyped-def]
             return single
 
 
-@step
+@inlined
 def raise_lowest(state, depth, j):  # type: ignore[no-untyped-def]
     """Raise `lo` in attribute `j` above the levels that drop more than the limit allows."""
     lo, hi, frame = state.lo[depth], state.hi[depth], state.frames[depth]
@@ -75,9 +75,9 @@ def raise_lowest(state, depth, j):  # type: ignore[no-untyped-def]
         lo[j] = level
 
 
-@part
+@compiled
 def lower(state, depth):  # type: ignore[no-untyped-def]
-    """Lower `hi` to `high`, where most is dropped first; whether the box is not empty."""
+    """Lower `hi` to `high`, first where most is dropped; whether the box is not empty."""
     lo, hi, high, falls = state.lo[depth], state.hi[depth], state.high, state.falls
     for j in range(len(hi)):
         falls[j] = high[j] < hi[j]
@@ -93,38 +93,38 @@ def lower(state, depth):  # type: ignore[no-untyped-def]
         if not split(state, depth, by):
             note(state, INFEASIBLE, lo, hi)
             return False
-    if not weigh(state, depth, state.values):
+    if not count_owed(state, depth, state.values):
         note(state, INFEASIBLE, lo, hi)
         return False
     _offer(state, depth)
     return True
 
 
-@step
+@inlined
 def _offer(state, depth):  # type: ignore[no-untyped-def]
     """Make `hi` a candidate unless it is worse than the best, ties by removed records.
 
     When costs are exact the best cost falls at once for all threads.
     """
     frame, best = state.frames[depth], state.best
-    cost = cost_of_top(state, depth, state.values, state.crowd)
+    cost = cost_of_top(state, depth, state.values, state.class_loss)
     removed = frame.removed + frame.failing
     if removed > state.limit:
         return
     known = min(best[0], state.shared[0])
-    if cost > known + SLACK * max(1.0, known):
+    if cost > known + COST_TOLERANCE * max(1.0, known):
         return
-    if cost >= best[0] - NOISE and removed > best[1]:
+    if cost >= best[0] - TIE and removed > best[1]:
         return
     if state.exact:
-        if cost <= best[0] + NOISE:
+        if cost <= best[0] + TIE:
             best[1] = removed
         best[0] = min(cost, best[0])
         state.shared[0] = min(state.shared[0], cost)
     add(state, state.hi[depth], cost, removed)
 
 
-@part
+@compiled
 def add(state, node, cost, removed):  # type: ignore[no-untyped-def]
     """Add a candidate."""
     at = state.done[FOUND]

@@ -1,7 +1,7 @@
-"""One strategy in a process of its own, so that its time and memory are its own.
+"""A search in a process of its own, so that its time and memory can be measured.
 
-The other process reads a problem and the options of a search from its standard input, and answers
-with the events of the search and at last with the memory that it took.
+The child reads a problem and the options of a search from its standard input, and writes the events
+of the search and finally its memory to its standard output.
 """
 
 from __future__ import annotations
@@ -38,16 +38,15 @@ class Memory:
 def attempt(problem: Problem, options: Search) -> Generator[Progress | Memory]:
     """The events of a search in another process, then its memory.
 
-    When the caller stops listening, the other process is ended; when the other process dies, the
-    events just end.
+    When the caller closes the generator, the child is killed; when the child dies, the events end.
     """
     command = [sys.executable, "-c", "from shoal.search.trial import main; main()"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
     assert process.stdin is not None  # piped  # noqa: S101
     assert process.stdout is not None  # piped  # noqa: S101
     try:
-        with process.stdin as told:
-            pickle.dump((problem, options), told)
+        with process.stdin as request:
+            pickle.dump((problem, options), request)
         yield from _answers(process.stdout)
     except (EOFError, BrokenPipeError):
         return
@@ -57,29 +56,29 @@ def attempt(problem: Problem, options: Search) -> Generator[Progress | Memory]:
         process.stdout.close()
 
 
-def _answers(said: IO[bytes]) -> Iterator[Progress | Memory]:
+def _answers(stream: IO[bytes]) -> Iterator[Progress | Memory]:
     while True:
-        answer: Progress | Memory = pickle.load(said)  # noqa: S301 our own child
+        answer: Progress | Memory = pickle.load(stream)  # noqa: S301 our own child
         yield answer
         if isinstance(answer, Memory):
             return
 
 
 def main() -> None:
-    """Search, and tell of it."""
+    """The child: search, and send the events."""
     problem, options = pickle.load(sys.stdin.buffer)  # noqa: S301 our own parent
     gc.collect()
     before = _reset_peak()
     limits = Limits(options.time_limit, options.gap, options.threads)
-    told = time.monotonic()
+    sent = time.monotonic()
     for event in strategy_of(options).search(problem, limits):
-        if type(event) is not Progress or time.monotonic() - told > 0.1:
-            told = time.monotonic()
-            _say(event)
-    _say(Memory(max(_peak() - before, 0)))
+        if type(event) is not Progress or time.monotonic() - sent > 0.1:
+            sent = time.monotonic()
+            _send(event)
+    _send(Memory(max(_peak() - before, 0)))
 
 
-def _say(answer: Progress | Memory) -> None:
+def _send(answer: Progress | Memory) -> None:
     pickle.dump(answer, sys.stdout.buffer)
     sys.stdout.buffer.flush()
 

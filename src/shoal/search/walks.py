@@ -1,4 +1,4 @@
-"""What strategies that walk from node to node share."""
+"""What the strategies that go from node to node share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shoal.values import Node
 
 
-def hopeless(problem: Problem) -> bool:
+def is_infeasible(problem: Problem) -> bool:
     """Whether even the top of the lattice, and so every node, suppresses too many records."""
     return problem.least_suppressed(problem.lattice.top) > problem.limit
 
@@ -26,11 +26,11 @@ def safe_upwards(problem: Problem) -> bool:
     """Whether every node above a safe one is safe.
 
     Above a node classes are unions of its classes. k-anonymity and distinct diversity hold for
-    every class that contains one they hold for, so no record that is kept is dropped further up.
+    every class that contains one they hold for, so no kept record is suppressed further up.
     Other models that are closed under union promise this only where nothing is suppressed at all:
-    then every class of the safe node is good, and so is each union of them. With suppression a good
-    class may be spoiled by the dropped one that it is merged with. Where persons are counted, a
-    union of good classes need not be good (privacy/base.py).
+    then every class of the safe node satisfies them, and so does each union. With suppression a
+    class may fail after it is merged with a suppressed one. Where persons are counted, a union of
+    classes that satisfy a model need not satisfy it (privacy/base.py).
     """
     if all(type(model) in (KAnonymity, DistinctDiversity) for model in problem.models):
         return True
@@ -42,8 +42,8 @@ def safe_upwards(problem: Problem) -> bool:
 def floor_of(problem: Problem, node: Node, classes: Partition) -> float:
     """At most the loss of this node and of every node above it.
 
-    The classes above are unions of these, which is what the bound of a class loss asks for, and
-    its factor never falls as a level rises; nor does the bound of any other loss.
+    The classes above are unions of these, as the bound of a class loss requires, and its factor
+    never falls as a level rises; nor does the bound of any other loss.
     """
     objective = problem.objective
     if isinstance(objective, ClassObjective):
@@ -52,7 +52,7 @@ def floor_of(problem: Problem, node: Node, classes: Partition) -> float:
     return objective.lower_bound(node)
 
 
-def climb(
+def follow_path(
     problem: Problem, limits: Limits, step: Callable[[Node], Node | None]
 ) -> Iterator[Progress]:
     """One path from the bottom, by `step` until a node is safe or no step is left.
@@ -60,7 +60,7 @@ def climb(
     Nothing is known of nodes beside the path, so the bound is that of the bottom.
     """
     incumbent = Incumbent(limits)
-    if hopeless(problem):
+    if is_infeasible(problem):
         yield incumbent.proved()
         return
     node: Node | None = problem.lattice.bottom

@@ -1,4 +1,10 @@
-"""Ways to search the lattice, all on the same problem, limits and events."""
+"""Search strategies, one per file, all with the same problem, limits and events.
+
+- Proved optimum: `box.py`, the default, with `general_box.py`, its version in NumPy; `bfs.py`,
+  `flash.py`; `exhaustive.py`, the oracle of the tests.
+- From the literature: `ola.py`, `best_first.py`, `priority_path.py`.
+- Baselines without a proof: `datafly.py`, `igreedy.py`.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +24,8 @@ if TYPE_CHECKING:
 class Strategy(Protocol):
     """A way to search: it yields events and never prints; a caller may stop it at any event.
 
-    A bound that it tells is never above the least loss there is. It ends with `Proved` only where
-    no node loses less than its best, and where it can tell nothing of the kind with
-    `Incumbent.concluded`.
+    Its bound is never above the least loss of any node. It ends with `Proved` only if no node loses
+    less than its best; a strategy that cannot know that ends with `Incumbent.concluded`.
     """
 
     @property
@@ -32,5 +37,5 @@ class Strategy(Protocol):
 
 
 def strategy_of(options: Search) -> Strategy:
-    """The strategy that a definition asks for; no other is imported."""
+    """The strategy that a definition names; no other is imported."""
     return cast("Strategy", make("strategy", options.strategy, options.of_strategy))

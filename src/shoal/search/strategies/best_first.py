@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from shoal.loss.weighted import Weighted
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.objective import LevelObjective
-from shoal.search.walks import hopeless
+from shoal.search.walks import is_infeasible
 
 if TYPE_CHECKING:
     from shoal.events import Progress
@@ -24,7 +24,7 @@ class BestFirst:
     quantifiers level / height), each once, and the privacy test of a node ends as soon as too many
     records are suppressed. Every node before the first safe one is unsafe, every later one costs as
     much or more. So the answer is proved where the loss of the definition is `weighted`. Any other
-    loss orders the nodes differently: then the answer is safe and nothing more, and the only bound
+    loss orders the nodes differently: then the answer is safe, but not proved, and the only bound
     is that of the bottom of the lattice.
     """
 
@@ -33,7 +33,7 @@ class BestFirst:
     def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
         """Yields progress, the first safe node, and at last Proved or Stopped."""
         incumbent = Incumbent(limits)
-        if hopeless(problem):
+        if is_infeasible(problem):
             yield incumbent.proved()
             return
         weighted = LevelObjective(problem.table, Weighted())

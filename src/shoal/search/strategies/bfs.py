@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.pruning import Pruning
-from shoal.search.walks import hopeless
+from shoal.search.walks import is_infeasible
 
 if TYPE_CHECKING:
     from shoal.events import Progress
@@ -23,13 +23,13 @@ class BranchAndBound:
     """Takes the open node of the least loss and checks the nodes one step above it.
 
     After F. Prasser and others, 2016. A node that suppresses too much has a loss too, and is open
-    like any other. Left out is only what insufficient quality rules out (pruning.py), and it rules
-    out all above as well. So when no node is open, every node that could be as good as the best was
+    like any other. Only insufficient quality prunes (pruning.py), and it prunes all nodes above as
+    well. So when no node is open, every node that could be as good as the best was
     checked, for every model and loss: the best is the optimum. Until then all unchecked nodes are
     above open ones, and the least floor of those is a bound. With a time limit it is a heuristic,
     which finds good solutions early.
 
-    `statistics` tells after a search how the antichain was used.
+    After a search `statistics` says how the antichain was used.
     """
 
     name: ClassVar[str] = "bfs"
@@ -59,7 +59,7 @@ class _Run:
 
     def search(self) -> Iterator[Progress]:
         incumbent = self.incumbent
-        if hopeless(self.problem):
+        if is_infeasible(self.problem):
             yield incumbent.proved()
             return
         yield from self._check(self.problem.lattice.bottom, 0.0)
@@ -78,13 +78,13 @@ class _Run:
         yield incumbent.proved()
 
     def _check(self, node: Node, floor_below: float) -> Iterator[Progress]:
-        """Check a node and open it; what bounds the node below bounds all above it too."""
+        """Check a node and open it; the bound of the node below holds for it, too."""
         self.seen.add(node)
-        look = self.pruning.check(node)
-        floor = max(look.floor, floor_below)
-        heapq.heappush(self.by_loss, (look.loss, node, floor))
+        checked = self.pruning.check(node)
+        floor = max(checked.floor, floor_below)
+        heapq.heappush(self.by_loss, (checked.loss, node, floor))
         heapq.heappush(self.by_floor, (floor, node))
-        yield from self.incumbent.weigh(look.best)
+        yield from self.incumbent.weigh(checked.best)
 
     def _raise_bound(self) -> None:
         """The least floor of the open nodes bounds all that is not checked."""

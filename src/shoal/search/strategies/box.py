@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from shoal.search.bounds import Bounds
 from shoal.search.incumbent import Incumbent, Limits
-from shoal.search.layout import ROOM, fits
+from shoal.search.layout import CELLS_PER_TUPLE, fits
 from shoal.search.strategies.general_box import GeneralBox
 
 if TYPE_CHECKING:
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from shoal.search.problem import Problem
 
 COMPILED_FROM = 30_000_000
-"""Nodes times tuples from which on compiled code pays: compiling takes seconds on its first use."""
+"""Nodes times tuples from which on compiled code is used: compiling takes seconds at first."""
 
 
 @dataclass(frozen=True)
 class BoxSearch:
     """Explores the open box of the least bound, depth-first for a while, in every thread.
 
-    Each exploration dives, which finds good solutions early, and gives back the boxes it did not
-    come to; taking the least bound next raises the bound of the whole. When no box is left open,
-    every node is closed for a reason (explorer.py), so the best is the optimum; ties included,
-    since only a bound above the best cost closes a box. Models and losses of plug-ins, and small
-    problems, are searched the same way in NumPy (general_box.py).
+    Each exploration goes depth-first, which finds good solutions early, and returns its unexplored
+    boxes; taking the least bound next raises the global bound. When no box is open, every node is
+    closed for a reason (tightening.py), so the best is the optimum; ties included, since only a
+    bound above the best cost closes a box. Models and losses of plug-ins, and small problems, are
+    searched the same way in NumPy (general_box.py).
     """
 
     name: ClassVar[str] = "box"
     compiled_from: int = COMPILED_FROM
-    room: int = ROOM
+    room: int = CELLS_PER_TUPLE
 
     def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
         """Yields progress, each improvement, and at last Proved or Stopped."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.search.walks import climb
+from shoal.search.walks import follow_path
 
 if TYPE_CHECKING:
     from shoal.events import Progress
@@ -22,7 +22,7 @@ class Datafly:
     """Raises the attribute with the most different values until suppression does the rest.
 
     After L. Sweeney's system of 1997. Of equal attributes the first in the definition rises. The
-    loss is not looked at, so the answer is safe and nothing more.
+    loss is ignored, so the answer is safe, but not proved.
     """
 
     name: ClassVar[str] = "datafly"
@@ -35,7 +35,7 @@ class Datafly:
             ranked = [(-distinct[j][node[j]], j, above) for j, above in problem.lattice.above(node)]
             return min(ranked)[2] if ranked else None
 
-        return climb(problem, limits, step)
+        return follow_path(problem, limits, step)
 
 
 def distinct_values(problem: Problem) -> list[list[int]]:

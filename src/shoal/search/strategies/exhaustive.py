@@ -1,4 +1,4 @@
-"""Exhaustive search: every node that could be better is checked. Slow, obvious, the oracle."""
+"""Exhaustive search: checks every node that could be better. The oracle of the tests."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Exhaustive:
 
     All nodes after that have a bound, and so a loss, above the best: the best is the optimum. The
     bound of the next node is a bound for all that is left, so the gap is known at any time. The top
-    of the lattice is looked at first: where even there too many records must be suppressed, nothing
-    is feasible; where it is safe, a stop at any time leaves something safe.
+    of the lattice is checked first: if even there too many records are suppressed, nothing is
+    feasible; if it is safe, a stop at any time leaves a safe node.
     """
 
     name: ClassVar[str] = "exhaustive"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from shoal.search.antichain import Antichain, AntichainStatistics
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.pruning import Pruning
-from shoal.search.walks import hopeless
+from shoal.search.walks import is_infeasible
 
 if TYPE_CHECKING:
     from shoal.events import Progress
@@ -24,13 +24,12 @@ class Flash:
 
     After F. Kohlmayer and others, 2012, with the implicit lattice of F. Prasser and others, 2016:
     what is known is kept in antichains, never in the nodes of a lattice. A path is checked by
-    bisection, which divides the lattice into safe and unsafe and finds good solutions early. That a
-    node above a safe one should be safe only keeps it off further paths: with suppression it may
-    still lose less. Its turn comes by its bound, when it is checked unless a fact of pruning.py
-    rules it out. When the next bound is above the best loss, the best is the optimum, ties
-    included, for every model and loss.
+    bisection, which finds good solutions early. A node above a safe one is left out of further
+    paths, but with suppression it may still lose less. So it is checked later, in the order of
+    bounds, unless a fact of pruning.py rules it out. When the next bound is above the best loss,
+    the best is the optimum, ties included, for every model and loss.
 
-    `statistics` tells after a search how the antichains were used.
+    After a search `statistics` says how the antichains were used.
     """
 
     name: ClassVar[str] = "flash"
@@ -57,7 +56,7 @@ class _Run:
 
     def search(self) -> Iterator[Progress]:
         incumbent = self.incumbent
-        if hopeless(self.problem):
+        if is_infeasible(self.problem):
             yield incumbent.proved()
             return
         for bound, node in self.problem.lattice.ascending(self.problem.objective.lower_bound):
@@ -115,14 +114,14 @@ class _Run:
 
     def _check(self, node: Node) -> Iterator[Progress]:
         self.checked.add(node)
-        look = self.pruning.check(node)
-        yield from self.incumbent.weigh(look.best)
-        self.pruning.is_beaten(node, look.floor)
-        if look.best is not None:
+        checked = self.pruning.check(node)
+        yield from self.incumbent.weigh(checked.best)
+        self.pruning.is_beaten(node, checked.floor)
+        if checked.best is not None:
             self.safe.insert(node)
 
     def _settled(self, node: Node) -> bool:
-        """Whether a path has nothing to learn from a node."""
+        """Whether a node need not be on a path."""
         return node in self.checked or self.safe.covers(node) or self._ruled_out(node)
 
     def _ruled_out(self, node: Node) -> bool:

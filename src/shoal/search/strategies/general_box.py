@@ -30,7 +30,7 @@ class Top(NamedTuple):
 
 
 class OpenBox(NamedTuple):
-    """A box to look at: least bound first and, among equals, the most general."""
+    """An open box: least bound first and, among equals, the most general."""
 
     bound: float
     height: int
@@ -76,7 +76,7 @@ class GeneralBox:
         yield incumbent.proved()
 
     def _dive(self, incumbent: Incumbent) -> Iterator[Progress]:
-        """From the top down, one level of each attribute in turn, as far as nodes get better."""
+        """From the top down, one level of each attribute in turn, while nodes get better."""
         node, lowest = self.problem.lattice.top, self.problem.lattice.bottom
         yield from incumbent.weigh(self.problem.check(node))
         falling = sorted(range(len(node)), key=self.bounds.rise.__getitem__, reverse=True)
@@ -91,11 +91,11 @@ class GeneralBox:
                     falling.remove(j)
 
     def _children(self, box: OpenBox, limits: Limits) -> Iterator[OpenBox]:
-        """What is left of a box, in two: at the top of an attribute, and below it.
+        """The rest of a box, split in two: at the top of an attribute, and below it.
 
         First `lo` rises to the lowest levels that the classes of `hi` allow.
         """
-        top = box.top or self._look(box.hi)
+        top = box.top or self._examine(box.hi)
         if top.removal.sum() > self.problem.limit:
             self._log(limits, "infeasible", box.lo, box.hi)
             return
@@ -115,8 +115,8 @@ class GeneralBox:
         yield OpenBox(bound, -sum(box.hi), _with(lo, j, box.hi[j]), box.hi, top)
         yield OpenBox(bound, -sum(below), lo, below, None)
 
-    def _look(self, hi: Node) -> Top:
-        """The classes of a node, what must go of them, and the levels they allow below it."""
+    def _examine(self, hi: Node) -> Top:
+        """The classes of a node, their certain removal, and the levels they allow below it."""
         partition = self.problem.partition(hi)
         removal = self.problem.removal(partition)
         lowest = [0] * len(hi)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.strategies.datafly import distinct_values
-from shoal.search.walks import hopeless
+from shoal.search.walks import is_infeasible
 
 if TYPE_CHECKING:
     from shoal.events import Progress
@@ -22,7 +22,7 @@ class IGreedy:
 
     The improved greedy heuristic of K. Babu and others, 2013. Of equal steps, the one that raises
     the attribute with the most different values is taken, as Datafly would. Of several safe nodes
-    one step above, the least lossy is the answer; it is safe and nothing more.
+    one step above, the one with the least loss is the answer; it is safe, but not proved.
     """
 
     name: ClassVar[str] = "igreedy"
@@ -30,7 +30,7 @@ class IGreedy:
     def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
         """Yields progress, each improvement, and at last Proved or Stopped."""
         incumbent = Incumbent(limits)
-        if hopeless(problem):
+        if is_infeasible(problem):
             yield incumbent.proved()
             return
         distinct = distinct_values(problem)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from shoal.search.antichain import Antichain
 from shoal.search.incumbent import Incumbent, Limits
-from shoal.search.walks import floor_of, hopeless, safe_upwards
+from shoal.search.walks import floor_of, is_infeasible, safe_upwards
 
 if TYPE_CHECKING:
     from shoal.events import Progress
@@ -29,7 +29,7 @@ class Ola:
     Every safe node is above a k-minimal one (walks.safe_upwards says when the tags are true), so
     the least of their floors is a bound. It proves the best where the loss cannot fall on the way
     up: with a loss that ignores suppression, or where the best nodes suppress nothing. Elsewhere a
-    node further up may lose less since it suppresses less, and the answer is safe and nothing more.
+    node further up may lose less since it suppresses less: the answer is safe, but not proved.
     """
 
     name: ClassVar[str] = "ola"
@@ -37,7 +37,7 @@ class Ola:
     def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
         """Yields progress, each improvement, and at last Proved or Stopped."""
         incumbent = Incumbent(limits)
-        if hopeless(problem):
+        if is_infeasible(problem):
             yield incumbent.proved()
             return
         incumbent.bound = problem.objective.lower_bound(problem.lattice.bottom)
@@ -61,7 +61,7 @@ class Ola:
 
 
 class Tags:
-    """What the checks so far tell of nodes: safe above a safe one, unsafe below an unsafe one."""
+    """Tags from the checks so far: safe above a safe node, unsafe below an unsafe one."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

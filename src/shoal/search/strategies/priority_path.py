@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from shoal.loss.weighted import Weighted
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.objective import LevelObjective
-from shoal.search.walks import climb, floor_of, hopeless
+from shoal.search.walks import floor_of, follow_path, is_infeasible
 
 if TYPE_CHECKING:
     from shoal.events import Progress
@@ -43,7 +43,9 @@ class PriorityPath:
         weighted = LevelObjective(problem.table, Weighted())
         if self.backtrack:
             return _all_paths(problem, limits, weighted)
-        return climb(problem, limits, lambda node: next(_steps(problem, weighted, node), None))
+        return follow_path(
+            problem, limits, lambda node: next(_steps(problem, weighted, node), None)
+        )
 
 
 def _steps(problem: Problem, weighted: LevelObjective, node: Node) -> Iterator[Node]:
@@ -59,7 +61,7 @@ def _steps(problem: Problem, weighted: LevelObjective, node: Node) -> Iterator[N
 def _all_paths(problem: Problem, limits: Limits, weighted: LevelObjective) -> Iterator[Progress]:
     """Every path that can matter, the cheapest next step first."""
     incumbent = Incumbent(limits)
-    if hopeless(problem):
+    if is_infeasible(problem):
         yield incumbent.proved()
         return
     stack, visited, floors = [problem.lattice.bottom], set(), []

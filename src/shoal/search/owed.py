@@ -1,19 +1,18 @@
-"""Compiled: what sensitive values ask of the classes of a box.
+"""Compiled: records that the classes of a box owe by their sensitive values.
 
-Sizes and masks (kernels.py) tell of a class whether it must go whole. Models of sensitive values
-tell how many records of it must go, however it is split, but not which (removal.py). So such a
-class stays, and what it *owes* is counted:
+Sizes and masks (kernels.py) say whether a class is removed whole. Models of sensitive values say
+how many records of it are removed, however it is split, but not which (removal.py). So such a class
+is kept, and the records that it *owes* are counted:
 
 1. At `hi` class `C` owes `r(C)` records. All nodes of the box remove as many of it, and each costs
    an attribute at least its charge in the group of `C` at `hi`, since charges never rise with the
    level. That is `owed`, a part of what every attribute costs at `hi`.
-2. With attribute `j` at level `l` the classes of `hi`, lowered to `l` in `j`, owe what their values
-   ask. That is in `dropped`, `extra` and `due`, like the records of classes that go whole. Below
+2. With attribute `j` at level `l` the classes of `hi`, lowered to `l` in `j`, owe records, which
+   are in `dropped`, `extra` and `due`, like the records of classes that are removed whole. Below
    `hi` the larger of the two counts.
 
-A class that owes anything is suppressed whole at `hi` itself: that decides what `hi` costs. Every
-function here is one for problems of sizes alone as well, whose `values` are None: numba leaves the
-rest out then.
+A class that owes anything is suppressed whole at `hi` itself: that decides what `hi` costs. For
+problems without models of sensitive values, `values` is None, and Numba compiles nothing of it.
 """
 
 from __future__ import annotations
@@ -21,29 +20,29 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.search.cells import cost_of_classes
-from shoal.search.kernels import look_at_sizes, part
+from shoal.search.kernels import compiled, price_levels_by_size
 from shoal.search.memory import WORK
-from shoal.search.persons import look_at_persons
+from shoal.search.persons import price_levels_by_persons
 from shoal.search.removal import removal
-from shoal.search.sparse import arrange, has_room, look_by_class
+from shoal.search.sparse import arrange, price_levels_by_class, tally_fits
 
 
-@part
-def look(state, depth, j, values):  # type: ignore[no-untyped-def]
+@compiled
+def price_levels(state, depth, j, values):  # type: ignore[no-untyped-def]
     """What each level of attribute `j` from `lo` up to below `hi` would drop and cost."""
     if values is None:
-        if not has_room(state, state.frames[depth], j, state.lo[depth, j]):
-            look_by_class(state, depth, j)
-        elif len(state.homes) > 0:
-            look_at_persons(state, depth, j)
+        if not tally_fits(state, state.frames[depth], j, state.lo[depth, j]):
+            price_levels_by_class(state, depth, j)
+        elif len(state.assigned) > 0:
+            price_levels_by_persons(state, depth, j)
         else:
-            look_at_sizes(state, depth, j)
+            price_levels_by_size(state, depth, j)
     else:
-        _look_at_values(state, depth, j, values)
+        _price_levels_by_values(state, depth, j, values)
 
 
-@part
-def weigh(state, depth, values):  # type: ignore[no-untyped-def]
+@compiled
+def count_owed(state, depth, values):  # type: ignore[no-untyped-def]
     """Count what the classes of `hi` owe; whether that is within the limit."""
     if values is None:
         return True
@@ -67,11 +66,11 @@ def weigh(state, depth, values):  # type: ignore[no-untyped-def]
     return frame.removed + frame.owes <= state.limit
 
 
-@part
-def cost_of_top(state, depth, values, crowd):  # type: ignore[no-untyped-def]
+@compiled
+def cost_of_top(state, depth, values, class_loss):  # type: ignore[no-untyped-def]
     """What `hi` costs, where all classes that owe anything are suppressed."""
-    if crowd is not None:
-        return cost_of_classes(state, depth, crowd)
+    if class_loss is not None:
+        return cost_of_classes(state, depth, class_loss)
     total = 0.0
     for j in range(state.hi.shape[1]):
         level = state.hi[depth, j]
@@ -82,7 +81,7 @@ def cost_of_top(state, depth, values, crowd):  # type: ignore[no-untyped-def]
     return total
 
 
-@part
+@compiled
 def _arrange(state, frame, values):  # type: ignore[no-untyped-def]
     """Order the tuples by their classes, unless they are."""
     if values.arranged[0] == frame.serial:
@@ -91,7 +90,7 @@ def _arrange(state, frame, values):  # type: ignore[no-untyped-def]
     arrange(state, frame, values.begins, values.order)
 
 
-@part
+@compiled
 def _tally_class(state, values, c):  # type: ignore[no-untyped-def]
     """Tally the values of a class in the first row; its records."""
     tally, size = values.tally, 0
@@ -105,9 +104,9 @@ def _tally_class(state, values, c):  # type: ignore[no-untyped-def]
     return size
 
 
-@part
-def _look_at_values(state, depth, j, values):  # type: ignore[no-untyped-def]
-    """The same as `look_at_sizes`, of classes that may owe records."""
+@compiled
+def _price_levels_by_values(state, depth, j, values):  # type: ignore[no-untyped-def]
+    """The same as `price_levels_by_size`, for classes that may owe records."""
     frame, bottom, top = state.frames[depth], state.lo[depth, j], state.hi[depth, j]
     dropped, extra, due = state.dropped[depth, j], state.extra[depth, j], state.due[depth, j]
     _arrange(state, frame, values)
@@ -141,7 +140,7 @@ def _look_at_values(state, depth, j, values):  # type: ignore[no-untyped-def]
     state.fresh[depth, j] = True
 
 
-@part
+@compiled
 def _tally_groups(state, values, c, j, level):  # type: ignore[no-untyped-def]
     """Tally the values of a class by the groups of an attribute; how many groups it has."""
     group, column = state.group[j, level], state.codes[j]
@@ -161,9 +160,9 @@ def _tally_groups(state, values, c, j, level):  # type: ignore[no-untyped-def]
     return found
 
 
-@part
+@compiled
 def _merge_groups(state, values, j, level, side, touched):  # type: ignore[no-untyped-def]
-    """Add the groups of a class up to those of the next level, on the other side; how many."""
+    """Add the groups of a class up to those of the next level, in the other half; how many."""
     half, width, found = len(values.sizes) // 2, values.last.max(), 0
     here, there = side * half, (1 - side) * half
     for n in range(touched):
@@ -182,7 +181,7 @@ def _merge_groups(state, values, j, level, side, touched):  # type: ignore[no-un
     return found
 
 
-@part
+@compiled
 def _owe(state, values, level, side, touched):  # type: ignore[no-untyped-def]
     """The records that the groups of a class owe, added by group."""
     half, width, total = len(values.sizes) // 2, values.last.max(), 0
@@ -195,9 +194,9 @@ def _owe(state, values, level, side, touched):  # type: ignore[no-untyped-def]
     return total
 
 
-@part
+@compiled
 def _forget(values, side, touched):  # type: ignore[no-untyped-def]
-    """Make ready for the next class."""
+    """Reset the sizes for the next class."""
     half = len(values.sizes) // 2
     for n in range(touched):
         values.sizes[side * half + values.touched[side * half + n]] = 0

@@ -1,4 +1,4 @@
-"""A class loss as numbers that the kernels read."""
+"""A class loss in the form that the kernels read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from shoal.search.problem import Problem
 
-CONFUSED, FEW = range(2)
-"""Kinds of class losses: records pay for those of their class, or classes are few."""
+DISCERNIBILITY, CLASS_SIZE = range(2)
+"""Kinds of class losses."""
 
-_KINDS: dict[type[Any], int] = {Discernibility: CONFUSED, ClassSize: FEW}
+_KINDS: dict[type[Any], int] = {Discernibility: DISCERNIBILITY, ClassSize: CLASS_SIZE}
 
 
-class Crowd(NamedTuple):
+class CompiledClassLoss(NamedTuple):
     """A class loss: its kind, the records of the table, what each level adds to its factor."""
 
     kind: int
@@ -29,8 +29,8 @@ class Crowd(NamedTuple):
     share: NDArray[np.float64]
 
 
-def crowd_of(problem: Problem) -> Crowd | None:
-    """The loss, where it is a class loss that the kernels know."""
+def class_loss_of(problem: Problem) -> CompiledClassLoss | None:
+    """The loss of a problem if it is a class loss that the kernels know, else None."""
     objective = problem.objective
     if not isinstance(objective, ClassObjective) or type(objective.loss) not in _KINDS:
         return None
@@ -39,4 +39,4 @@ def crowd_of(problem: Problem) -> Crowd | None:
     for j, most in enumerate(top):
         for level in range(most + 1):
             share[j, level] = objective.factor((*lowest[:j], level, *lowest[j + 1 :])) - 1
-    return Crowd(_KINDS[type(objective.loss)], float(problem.table.records), share)
+    return CompiledClassLoss(_KINDS[type(objective.loss)], float(problem.table.records), share)

@@ -1,6 +1,6 @@
-"""Compiled: ways through a box where each attribute has a cost of its own (cuts.py).
+"""Compiled: diving, neighbours and branching where each attribute has a cost of its own (cuts.py).
 
-A dive, the neighbours of a node, and where to branch. For class losses crowding.py has the same.
+by_cells.py has the same for class losses.
 """
 
 from __future__ import annotations
@@ -8,22 +8,22 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.search.cuts import at_least, charge_fixed, due_at
-from shoal.search.kernels import step
-from shoal.search.memory import FIRST
+from shoal.search.kernels import inlined
+from shoal.search.memory import FIRST_CHILD
+from shoal.search.owed import price_levels
 from shoal.search.tightening import add, lower
-from shoal.search.weighing import look
 
 
-@step
+@inlined
 def dive_by_attributes(state, depth):  # type: ignore[no-untyped-def]
     """Lower `hi` by one level at a time, where most cost is saved for each record dropped.
 
-    Every step makes a candidate. A level that saves nothing, as one with the groups of the level
-    above, is taken last, for the sake of the levels below it. What is known to be dropped and paid
-    without a fresh look is at most what is, so the attribute that saves most by a fresh look saves
-    most of all.
+    Every step makes a candidate. A level that saves nothing, such as one with the groups of the
+    level above, is taken last, since levels below it may save something. Stale prices are lower
+    bounds of what is dropped and paid, so if the attribute that saves most has a fresh price, it
+    saves most of all.
     """
-    frame, lo, hi, saves = state.frames[depth], state.lo[depth], state.hi[depth], state.promise
+    frame, lo, hi, saves = state.frames[depth], state.lo[depth], state.hi[depth], state.score
     charge_fixed(state, depth)
     for j in range(len(hi)):
         saves[j] = 0.0
@@ -39,7 +39,7 @@ def dive_by_attributes(state, depth):  # type: ignore[no-untyped-def]
             return
         if not state.fresh[depth, by]:
             lo[by] = hi[by] - 1
-            look(state, depth, by, state.values)
+            price_levels(state, depth, by, state.values)
             lo[by] = state.bottom[by]
             if frame.removed + state.dropped[depth, by, hi[by] - 1] > state.limit:
                 saves[by] = -1.0
@@ -51,11 +51,11 @@ def dive_by_attributes(state, depth):  # type: ignore[no-untyped-def]
         charge_fixed(state, depth)
 
 
-@step
+@inlined
 def neighbours_by_attributes(state, depth):  # type: ignore[no-untyped-def]
-    """Make candidates of the node `hi` and of those one level below it, as far as they are safe.
+    """Make candidates of the node `hi` and of the safe nodes one level below it.
 
-    The box reaches from one to the other. With all attributes fixed but one, what a level of it
+    With all attributes fixed but one, what a level of it
     drops costs exactly what the bounds say, since the fixed attributes are charged too.
     """
     frame, lo, hi, cost = state.frames[depth], state.lo[depth], state.hi[depth], 0.0
@@ -67,7 +67,7 @@ def neighbours_by_attributes(state, depth):  # type: ignore[no-untyped-def]
         if hi[j] > state.bottom[j]:
             lo[j] = hi[j] - 1
             charge_fixed(state, depth)
-            look(state, depth, j, state.values)
+            price_levels(state, depth, j, state.values)
             removed = frame.removed + state.dropped[depth, j, lo[j]]
             if removed <= state.limit:
                 own = at_least(state, depth, j, lo[j]) + due_at(state, depth, j, lo[j])
@@ -75,24 +75,24 @@ def neighbours_by_attributes(state, depth):  # type: ignore[no-untyped-def]
             lo[j] = hi[j]
 
 
-@step
+@inlined
 def branch_by_attributes(state, depth):  # type: ignore[no-untyped-def]
-    """Choose the attribute to branch on, and first the child where its least cost lies.
+    """Choose the attribute to branch on, and which child comes first: that of its least cost.
 
     Each child has a bound of its own: the least costs of the other attributes, and that of this one
-    among the levels left to the child.
+    among the levels of the child.
     """
     frame, j, others, below = state.frames[depth], state.lo.shape[1] - 1, 0.0, np.inf
     for i in range(j, -1, -1):
         others += state.least[i]
-        if state.promise[i] >= state.promise[j]:
+        if state.score[i] >= state.score[j]:
             j = i
     others -= state.least[j]
     lo, hi = state.lo[depth, j], state.hi[depth, j]
     for level in range(lo, hi):
         own = at_least(state, depth, j, level) + due_at(state, depth, j, level)
         below = min(below, own)
-    frame.attribute, frame.step = j, FIRST
+    frame.attribute, frame.status = j, FIRST_CHILD
     frame.bound_at = max(frame.bound, others + at_least(state, depth, j, hi))
     frame.bound_below = max(frame.bound, others + below)
     frame.below_first = frame.bound_below <= frame.bound_at
