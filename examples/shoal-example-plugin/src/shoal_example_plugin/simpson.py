@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from shoal.values import Bools, Counts, Histogram, Ints
 
-ROOM = 1e-9
+TOLERANCE = 1e-9
 """Both sides of an inequality may differ by this share and count as equal."""
 
 
@@ -41,7 +41,7 @@ class SimpsonDiversity:
 
     def satisfied(self, counts: Counts) -> Bools:
         """Enough effective values; a class without any value fails."""
-        enough: Bools = _effective(counts.histograms[self.attribute]) >= self.l * (1 - ROOM)
+        enough: Bools = _effective(counts.histograms[self.attribute]) >= self.l * (1 - TOLERANCE)
         return enough
 
     def least_removal(self, counts: Counts) -> Ints:
@@ -54,9 +54,9 @@ class SimpsonDiversity:
         histogram = counts.histograms[self.attribute]
         records = _sums(histogram, histogram.counts)
         others = records - _largest(histogram)
-        most = np.floor(others / (1 - self.l**-0.5) + ROOM)
+        most = np.floor(others / (1 - self.l**-0.5) + TOLERANCE)
         cut = np.maximum(records - most, 0).astype(np.int64)
-        hopeless = np.diff(histogram.starts) < self.l * (1 - ROOM)
+        hopeless = np.diff(histogram.starts) < self.l * (1 - TOLERANCE)
         return np.where(hopeless, counts.sizes, np.where(self.satisfied(counts), 0, cut))
 
     def reached(self, counts: Counts) -> float:
@@ -73,7 +73,7 @@ class SimpsonDiversity:
         """The same for one class in plain Python: the verifier judges a release by this."""
         records = sum(values.values())
         squares = sum(count * count for count in values.values())
-        return records > 0 and self.l * squares <= records * records * (1 + ROOM)
+        return records > 0 and self.l * squares <= records * records * (1 + TOLERANCE)
 
 
 def _effective(histogram: Histogram) -> NDArray[np.float64]:
