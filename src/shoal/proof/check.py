@@ -48,7 +48,7 @@ The search uses ten times this tolerance when it closes a box.
 
 @dataclass(frozen=True)
 class Sample:
-    """Check so many boxes, drawn at random; the same seed draws the same ones."""
+    """The number of boxes to check, drawn at random; the same seed draws the same ones."""
 
     boxes: int
     seed: int

@@ -56,7 +56,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Claim:
-    """The node that is said to be the best, its loss and its suppressed records."""
+    """The node that is claimed to be the best, its loss and its suppressed records."""
 
     levels: Node
     loss: float

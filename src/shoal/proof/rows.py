@@ -51,7 +51,7 @@ class Attribute:
         return self.groups[level][self.codes]
 
     def domain(self, weights: Ints) -> Domain:
-        """The attribute as a loss sees it, for rows of so many records."""
+        """The attribute as a loss sees it; `weights` are the records of each row."""
         records = np.bincount(self.codes, weights=weights, minlength=len(self.groups[0]))
         return Domain(
             self.levels.name, self.groups, self.leaves, records.astype(np.int64), self.quantifiers
@@ -139,7 +139,7 @@ def _with_proposals(definition: Definition, texts: Mapping[str, Texts]) -> Defin
 
 
 def _values(texts: Texts) -> dict[str, int]:
-    """The values that are not missing, and in how many rows each stands."""
+    """The values that are not missing, and the number of rows of each."""
     found: dict[str, int] = {}
     for text in texts:
         if text is not None:

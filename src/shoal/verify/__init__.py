@@ -4,7 +4,7 @@ It imports nothing of what made the release: no encoding, search or release plan
 with `shoal.measure`, which is not used by those either. Read in this order:
 
 - `judge.py`: `verify`, the judgement of a release that is open as a source: one finding per check.
-- `levels.py` and `labels/`: whether every label of a column stands at one level of its hierarchy.
+- `levels.py` and `labels/`: whether every label of a column is at one level of its hierarchy.
 - `demands.py`: whether every class meets the demands; `models.py` has a judge for each privacy
   model, `ancestors.py` reads the tree of values that hierarchical distance needs.
 - `persons.py`: the persons of each class, counted in the source.

@@ -102,10 +102,10 @@ def _open_source(definition: Definition) -> Source | None:
 
 
 def _changed(source: Source | None, stated: Stated | None) -> Finding | None:
-    """The finding that the source is not the one that the result speaks of, if it is not."""
+    """The failing finding that the source has changed since the run, if it has."""
     if source is None or stated is None or stated.input_sha256 in (None, source.fingerprint()):
         return None
-    saw = "it is not the one that the result speaks of: its checksum is another"
+    saw = "it is not the source of the result: its checksum differs"
     return Finding("source", False, saw)
 
 
@@ -126,7 +126,11 @@ def _agreement(known: Known | None, stated: Stated | None, records: int | None) 
     if not claims:
         return []
     if known is None:
-        return [Finding("source", True, "not judged: it cannot be read; what is said was believed")]
+        return [
+            Finding(
+                "source", True, "not judged: it cannot be read; the stated numbers were trusted"
+            )
+        ]
     return [Finding("source", True, f"{seen['records']:,} records, {claims[0][0]} and counted")]
 
 
