@@ -105,7 +105,7 @@ def _changed(source: Source | None, stated: Stated | None) -> Finding | None:
     """The failing finding that the source has changed since the run, if it has."""
     if source is None or stated is None or stated.input_sha256 in (None, source.fingerprint()):
         return None
-    saw = "it is not the source of the result: its checksum differs"
+    saw = "it is not the source of the result: its checksum is another"
     return Finding("source", False, saw)
 
 
