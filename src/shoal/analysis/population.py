@@ -138,7 +138,7 @@ def pitman(sample: Sample) -> Estimate:
 
 
 def _log_gamma_ratio(x: float, step: float) -> float:
-    """log of Gamma(x + step) / Gamma(x) without loss of digits for large x, by Stirling's series."""
+    """log of Gamma(x + step) / Gamma(x), without loss of digits for large x (Stirling)."""
     if x < 1e6:
         return math.lgamma(x + step) - math.lgamma(x)
     y = x + step

@@ -1,0 +1,8 @@
+"""What a custodian looks at before signing: the risk of a table, before and after.
+
+- `risk`: attackers, class sizes, uniques: `risk_of` measures one table.
+- `population`: estimators of how many people are unique in the population.
+- `keys`: which sets of columns tell records apart, and the minimal ones that do.
+- `identifiers`: columns that look like one of the 18 kinds of identifiers of HIPAA.
+- `judging`: the same for files and definitions: `shoal.risk`.
+"""
