@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from shoal.analysis.before_after import RiskReport, risk
     from shoal.anonymize import anonymize
     from shoal.checking import check, verify
     from shoal.comparing import compare
@@ -36,11 +37,13 @@ _HOMES = {
     "Interrupted": "errors",
     "Refused": "errors",
     "Result": "values",
+    "RiskReport": "analysis.before_after",
     "ShoalError": "errors",
     "Verdict": "values",
     "anonymize": "anonymize",
     "check": "checking",
     "compare": "comparing",
+    "risk": "analysis.before_after",
     "run": "pipeline",
     "verify": "checking",
 }
@@ -56,11 +59,13 @@ __all__ = [
     "Interrupted",
     "Refused",
     "Result",
+    "RiskReport",
     "ShoalError",
     "Verdict",
     "anonymize",
     "check",
     "compare",
+    "risk",
     "run",
     "verify",
 ]

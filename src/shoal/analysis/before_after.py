@@ -41,6 +41,14 @@ class RiskReport:
         measured = [dict(_facts(each)) for each in (self.before, self.after) if each is not None]
         return [(name, *(each.get(name, "") for each in measured)) for name in measured[0]]
 
+    def reasons(self) -> list[str]:
+        """Why estimates are not available, a line each."""
+        population = self.before.population
+        if population is None:
+            return []
+        named = _named(population.uniques)
+        return [f"{name}: {each.reason}" for name, each in named if each.uniques is None]
+
     def __str__(self) -> str:
         return "\n".join("  ".join(row) for row in self.rows())
 
@@ -204,12 +212,8 @@ def _facts(found: Risk) -> Iterator[tuple[str, str]]:
         yield f"{name}: {above}", f"{attacker.records_above:.2%}"
     yield "marketer: share of records recognised", f"{found.marketer.average:.2%}"
     if found.population is not None:
-        yield (
-            "population",
-            f"{found.population.size:,} ({found.population.fraction:.3%} in the table)",
-        )
+        yield "people in the population", f"{found.population.size:,}"
+        yield "share of them in the table", f"{found.population.fraction:.3%}"
         for name, each in _named(found.population.uniques):
-            shown = (
-                f"not available: {each.reason}" if each.uniques is None else f"{each.uniques:,.1f}"
-            )
+            shown = "not available" if each.uniques is None else f"{each.uniques:,.1f}"
             yield f"population uniques by {name}", shown

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 Set = frozenset[int]
 
 MOST_KEYS = 50
-"""So many minimal keys are looked for."""
+"""So many minimal keys are shown,"""
+MOST_CANDIDATES = 500
+"""and where more than so many sets are candidates, not all are looked for."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,7 @@ def minimal_keys(found: Combinations, least: float = 1.0, most: int = MOST_KEYS)
         return found.class_of(sorted(columns))[1] >= needed
 
     keys, complete = minimal_sets(len(found.names), is_key, most)
-    shown = sorted(keys, key=lambda each: (len(each), sorted(each)))
-    return Keys(least, tuple(found.identifying(sorted(each)) for each in shown), complete)
+    return Keys(least, tuple(found.identifying(sorted(each)) for each in keys), complete)
 
 
 def minimal_sets(columns: int, holds: Callable[[Set], bool], most: int) -> tuple[list[Set], bool]:
@@ -126,26 +127,49 @@ def minimal_sets(columns: int, holds: Callable[[Set], bool], most: int) -> tuple
     every maximal set that does not hold. So the minimal sets that meet all complements known so
     far are tried. One that does not hold is grown to a maximal one, whose complement is new. When
     all of them hold, they are the answer. Tries are about the number of minimal sets, plus the
-    number of maximal ones times the columns.
+    number of maximal ones times the columns. Where there are very many, some minimal sets are
+    found by leaving out columns one after the other.
     """
     everything = frozenset(range(columns))
     if not holds(everything):
         return [], True
     complements: list[Set] = []
+    candidates: list[Set] = [frozenset()]
     proved: set[Set] = set()
-    while True:
-        candidates = _transversals(complements)
-        failing = None
-        for each in candidates:
-            if each not in proved and not holds(each):
-                failing = each
-                break
-            proved.add(each)
+    while len(candidates) <= MOST_CANDIDATES:
+        failing = _first_failing(candidates, holds, proved)
         if failing is None:
             return candidates[:most], len(candidates) <= most
-        if len(proved) >= most:
-            return sorted(proved, key=lambda each: (len(each), sorted(each)))[:most], False
         complements.append(everything - _grown(failing, everything, holds))
+        candidates = _transversals(candidates, complements[-1])
+    found = {_shrunk(everything, first, holds) for first in range(columns)}
+    return sorted(found, key=_size_first)[:most], False
+
+
+def _first_failing(
+    candidates: Sequence[Set], holds: Callable[[Set], bool], proved: set[Set]
+) -> Set | None:
+    """The first candidate that does not hold; those that do are kept in `proved`."""
+    for each in candidates:
+        if each in proved:
+            continue
+        if not holds(each):
+            return each
+        proved.add(each)
+    return None
+
+
+def _shrunk(everything: Set, first: int, holds: Callable[[Set], bool]) -> Set:
+    """A minimal set that holds; columns are left out in turn, from one of them on."""
+    found = everything
+    for column in sorted(everything, key=lambda each: (each < first, each)):
+        if holds(found - {column}):
+            found -= {column}
+    return found
+
+
+def _size_first(columns: Set) -> tuple[int, list[int]]:
+    return len(columns), sorted(columns)
 
 
 def _grown(start: Set, everything: Set, holds: Callable[[Set], bool]) -> Set:
@@ -158,22 +182,9 @@ def _grown(start: Set, everything: Set, holds: Callable[[Set], bool]) -> Set:
     return grown
 
 
-def _transversals(complements: Sequence[Set]) -> list[Set]:
-    """The minimal sets that meet every given set (Berge's method)."""
-    found: list[Set] = [frozenset()]
-    for complement in complements:
-        meeting = [each for each in found if each & complement]
-        others = [
-            each | {column} for each in found if not each & complement for column in complement
-        ]
-        found = meeting + [
-            each for each in dict.fromkeys(others) if not any(other <= each for other in meeting)
-        ]
-        found = list(_minimal(found))
-    return sorted(found, key=lambda each: (len(each), sorted(each)))
-
-
-def _minimal(sets: Sequence[Set]) -> Iterator[Set]:
-    for each in sets:
-        if not any(other < each for other in sets):
-            yield each
+def _transversals(found: Sequence[Set], complement: Set) -> list[Set]:
+    """The minimal sets that meet one more set, from those that meet all others (Berge)."""
+    meeting = [each for each in found if each & complement]
+    others = {each | {column} for each in found if not each & complement for column in complement}
+    new = [each for each in others if not any(other <= each for other in meeting)]
+    return sorted([*meeting, *new], key=_size_first)

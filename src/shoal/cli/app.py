@@ -16,6 +16,7 @@ from shoal.cli import (
     hierarchy,
     init,
     plugins,
+    risk,
     run,
     schema,
     verify,
@@ -37,6 +38,7 @@ app = typer.Typer(
 app.command("run", short_help="Release what a definition says, verified.")(run.run)
 app.command("verify", short_help="Say whether a written release is safe.")(verify.verify)
 app.command("check", short_help="Measure any file, without a definition.")(check.check)
+app.command("risk", short_help="Measure how likely people are recognised.")(risk.risk)
 app.command("compare", short_help="Compare search strategies on your data.")(compare.compare)
 app.command("init", short_help="Write a definition to start from.")(init.init)
 app.command("convert", short_help="Write a definition as YAML, JSON or XML.")(convert.convert)

@@ -48,6 +48,15 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
+def save_json(path: Path, value: Any) -> None:
+    """A plain value as a JSON file, replaced in one step."""
+    import json
+
+    from shoal.report.write import write_whole
+
+    write_whole(json.dumps(value, indent=2, ensure_ascii=False) + "\n", path)
+
+
 def table_of(
     heading: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Sequence[int] = ()
 ) -> Table:
