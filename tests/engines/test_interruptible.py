@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from shoal.engines.interruptible import attend
+from shoal.engines.interruptible import run_interruptible
 
 
 def test_the_answer_and_the_error_of_the_work_are_its_own() -> None:
-    assert attend(lambda: 7, lambda: None) == 7
+    assert run_interruptible(lambda: 7, lambda: None) == 7
     with pytest.raises(ZeroDivisionError):
-        attend(lambda: 1 // 0, lambda: None)
+        run_interruptible(lambda: 1 // 0, lambda: None)
 
 
 def test_an_interrupt_waits_until_the_work_is_cancelled() -> None:
@@ -29,7 +29,7 @@ def test_an_interrupt_waits_until_the_work_is_cancelled() -> None:
         ended.append(True)
 
     with pytest.raises(KeyboardInterrupt):
-        attend(work, cancelled.set, meanwhile=interrupt)
+        run_interruptible(work, cancelled.set, poll=interrupt)
     assert ended
 
 
@@ -57,7 +57,7 @@ def test_an_interrupt_while_the_thread_starts_leaves_no_work_behind(begins: bool
 
     started: list[threading.Thread] = []
     with pytest.raises(KeyboardInterrupt):
-        attend(work, cancelled.set, thread=Starting)
+        run_interruptible(work, cancelled.set, thread=Starting)
     if not begins:
         started[0].start()
     started[0].join(60)

@@ -111,7 +111,7 @@ def test_a_full_spill_folder_is_told(tmp_path: Path, wide: Path) -> None:
 def test_a_long_query_tells_how_far_it_is(wide: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duck, "LONG", 0.0)
     shares: list[float] = []
-    session = Session(Resources(threads=1, tell=shares.append))
+    session = Session(Resources(threads=1, on_progress=shares.append))
     session.table(f"SELECT max(md5(md5(md5(md5(a))))) FROM '{wide}', range(6) r")
     session.close()
     assert shares

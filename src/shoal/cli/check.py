@@ -143,7 +143,7 @@ def check(
     how = FileOptions(path=data, delimiter=delimiter, encoding=encoding)
     with (
         progress_of(f"Measuring {data}") as display,
-        closing(open_files(how, resources=Resources(tell=display.share))) as source,
+        closing(open_files(how, resources=Resources(on_progress=display.share))) as source,
     ):
         columns = [column.name for column in source.columns()]
         attributes = names_in(sensitive, columns, "--sensitive") if sensitive else []

@@ -74,7 +74,7 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
 
     with (
         progress_of(f"Reading {options.path}") as display,
-        open_files(options, resources=Resources(tell=display.share)) as source,
+        open_files(options, resources=Resources(on_progress=display.share)) as source,
     ):
         counts = _counts(source)
         tokens = missing_tokens(counts)

@@ -1,0 +1,16 @@
+"""The engines: what reads, counts, recodes and writes tables, each where its data is.
+
+Read `base.py` first: what is asked of an engine (Question, Recoding) and what it gives (Source,
+Staged). Then `opening.py`, which chooses the engine for a source and a target. Then one engine:
+
+- `duckdb/` files, and whatever is written to a file; `frames/` pandas, polars and Arrow on top of
+  it
+- `database/` PostgreSQL, MariaDB, MySQL and SQLite; `spark/` clusters
+- `united.py` several of these as one table
+- `formats/` CSV, Parquet, Excel and XML outside of any engine, and the plug-ins that add formats
+
+The other modules are shared by all engines: `failures.py` (errors that are alike), `limits.py`
+(what a target cannot hold), `class_order.py` (the order of a release), `interruptible.py`
+(Ctrl-C), `leftovers.py` and `swap.py` (staged files), `same_file.py`, `machine.py` (memory).
+Engines do not import each other, except that all may use DuckDB; an import contract keeps that.
+"""

@@ -1,4 +1,4 @@
-"""What an engine does for Shoal: count where the data is, recode where the data is.
+"""What every engine does: count where the data is, recode where the data is.
 
 An engine never hands out records, only distinct combinations with their counts. Values travel as
 text: what a column's value looks like when cast to text is what is compared, generalized and
@@ -8,6 +8,9 @@ A source is opened to be released, or, `stored`, to be verified. To be released,
 text are one value: they are counted together and written alike. To be verified, nothing is taken
 for equal or for missing that is not stored alike: NaN and empty text are values, and where one
 column mixes kinds of values (in JSON 1 and "1") their texts differ.
+
+First come the places that are read and written, then what is asked of an engine (Question,
+Recoding), then what an engine gives (Source, Staged).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,10 +41,10 @@ NATIVE = ("csv", "parquet", "json")
 
 @dataclass(frozen=True)
 class FileOptions:
-    """A path or glob to read, and what sniffing should not decide.
+    """A path or glob to read, and what is stated of its format, not guessed.
 
-    `format` is one of NATIVE or the name of an installed reader, by the ending where it is not
-    said; `options` are the reader's. `formulas` is what the output says that wrote a CSV file.
+    `format` is one of NATIVE or the name of an installed reader; None means by the ending.
+    `options` are the reader's. `formulas` is what the output of a CSV release said of formulas.
     """
 
     path: str
@@ -58,8 +61,8 @@ class FileOptions:
 class FileTarget:
     """A file to write: one of NATIVE or an installed writer by `format`, else by the ending.
 
-    Parquet may be parted: `partition_by` names columns whose values become folders, `file_size` is
-    about how many bytes a file may have. Then the path is a folder. `options` are the writer's.
+    Parquet may be written as a folder of files: `partition_by` names columns whose values become
+    folders, `file_size` is about how many bytes a file may have. `options` are the writer's.
     `formulas` says whether cells of a CSV file that a spreadsheet would run are kept or escaped.
     """
 
@@ -88,7 +91,7 @@ class DatabaseOptions:
 
 @dataclass(frozen=True)
 class DatabaseTarget:
-    """A table to make in a database; one that is there is replaced only when that is said."""
+    """A table to make in a database; an existing one is replaced only with `replace`."""
 
     url: str
     table: str
@@ -97,7 +100,7 @@ class DatabaseTarget:
 
 @dataclass(frozen=True)
 class SparkOptions:
-    """A table, view or path that Spark reads; `master` is the cluster where none is given."""
+    """A table, view or path that Spark reads; `master` is the cluster for a session of our own."""
 
     name: str
     format: str | None = None
@@ -141,19 +144,19 @@ Target: TypeAlias = FileTarget | DatabaseTarget | SparkTarget
 class Resources:
     """What an engine on this machine may use: bytes of memory, a folder to spill to, threads.
 
-    `tell` hears now and then which share of a long query is done.
+    `on_progress` is called now and then with the share of a long query that is done.
     """
 
     memory_limit: int | None = None
     spill_folder: Path | None = None
     threads: int | None = None
-    tell: Callable[[float], None] | None = field(default=None, compare=False)
+    on_progress: Callable[[float], None] | None = field(default=None, compare=False)
 
 
 def without_password(url: str) -> str:
-    """A URL as people may see it: what stands between the user and the host is left out.
+    """A URL without its password, for messages.
 
-    So is a port that is no number: it may be a password, where the host was forgotten.
+    A port that is no number is left out too: it may be a password, where the host was forgotten.
     """
     shown = re.sub(r"://([^:/@?]*):[^@]*@", r"://\1:***@", url)
     shown = re.sub(r"(://[^:/@?\[]*):(?!\d*(?:[/?]|$)|\*\*\*@)[^/@?]*", r"\1:***", shown)
@@ -165,8 +168,8 @@ class Column:
     """A column of a source: its name and whether the engine stores it as text.
 
     `arrow` is the Arrow type in which its values are released when they are unchanged, of a nested
-    type the outermost kind alone; None where the engine cannot tell. A `fault` says why its values
-    cannot be released as they are; it is empty where they can.
+    type the outermost kind alone; None if unknown. A `fault` says why its values cannot be
+    released as they are; it is empty where they can.
     """
 
     name: str
@@ -232,6 +235,14 @@ class Question:
         return (*self.columns, count)
 
 
+class CountOptions(TypedDict, total=False):
+    """The options of `Source.count_by` and `Source.count_distinct`."""
+
+    generalized: Mapping[str, Generalization] | None
+    complete: Sequence[str]
+    at_most: int | None
+
+
 @dataclass(frozen=True)
 class Recoding:
     """What an engine has to release.
@@ -283,13 +294,7 @@ class Source(ABC):
         """The columns, in order; an error for no columns or a name that stands twice."""
 
     def count_by(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
+        self, columns: Sequence[str], missing: Sequence[str] = (), **options: Unpack[CountOptions]
     ) -> pa.Table:
         """Distinct combinations as text columns of these names, and a last column of counts.
 
@@ -305,19 +310,13 @@ class Source(ABC):
         With `at_most` the answer has no more than `at_most` + 1 rows, any of them: that many mean
         that there are more than `at_most`.
         """
-        return self.count(Question.of(columns, missing, generalized, complete, at_most))
+        return self.count(Question.of(columns, missing, **options))
 
     def count_distinct(
-        self,
-        columns: Sequence[str],
-        missing: Sequence[str] = (),
-        *,
-        generalized: Mapping[str, Generalization] | None = None,
-        complete: Sequence[str] = (),
-        at_most: int | None = None,
+        self, columns: Sequence[str], missing: Sequence[str] = (), **options: Unpack[CountOptions]
     ) -> int:
         """How many rows `count_by` would give, or `at_most` + 1 once there are more than that."""
-        question = Question.of(columns, missing, generalized, complete, at_most)
+        question = Question.of(columns, missing, **options)
         return self.distinct(question) if question.columns else 1
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Work that Ctrl-C can stop: it is done in a thread, while the caller's listens for signals."""
+"""Long calls that Ctrl-C can stop: they run in a thread, while the caller's waits for signals."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any, TypeVar
 Answer = TypeVar("Answer")
 
 
-def attend(
+def run_interruptible(
     work: Callable[[], Answer],
     cancel: Callable[[], object],
     *,
-    meanwhile: Callable[[], object] = lambda: None,
+    poll: Callable[[], object] = lambda: None,
     thread: Callable[..., Any] = threading.Thread,
 ) -> Answer:
-    """What the work gives, or its error; `meanwhile` is called every now and then.
+    """The result of the work, or its error; `poll` is called a few times a second meanwhile.
 
     Engines do not look for signals while a query runs. When this thread is interrupted, it calls
     `cancel` until the work has ended, and only then lets the interrupt go on: no query outlives the
-    call that began it. Whoever takes `begun` first decides: the work begins, or an interrupt that
-    comes before it calls it off.
+    call that began it. Whoever takes the lock `begun` first decides: the work begins, or an
+    interrupt that comes before it calls it off.
     """
     answers: list[Answer] = []
     failures: list[BaseException] = []
@@ -40,7 +40,7 @@ def attend(
     try:
         thread(target=run, name="shoal-query").start()
         while not done.wait(0.2):
-            meanwhile()
+            poll()
     except BaseException:
         if not begun.acquire(blocking=False):
             while not done.wait(0.05):

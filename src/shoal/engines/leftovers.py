@@ -1,4 +1,8 @@
-"""Temporary files say whose they are, so that those of the dead can be removed by the living."""
+"""Temporary files are named by process ID and host, so that later runs delete orphans.
+
+A file is an orphan when its process runs no more. Processes of other hosts are left alone: whether
+they run cannot be found out here.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +16,18 @@ import tempfile
 from pathlib import Path
 
 HIDDEN = ".shoal-"
-"""How the name of a file begins that waits beside an output."""
+"""Prefix of staged files beside an output."""
 FOLDER = "shoal-"
-"""How the name of a folder begins that lies where the system keeps temporary files."""
+"""Prefix of folders in the system's temporary folder, or in the spill folder."""
 
 
-def owned(beginning: str) -> str:
-    """The beginning of a name, with the process and the host that it belongs to."""
-    return f"{beginning}{os.getpid()}-{_host()}-"
+def owned(prefix: str) -> str:
+    """A prefix with the process ID and the host that the file belongs to."""
+    return f"{prefix}{os.getpid()}-{_host()}-"
 
 
 def temporary_folder() -> Path | None:
-    """Where the system keeps temporary files; None where it has no such folder to write to."""
+    """The system's temporary folder; None where it has none that can be written."""
     try:
         return Path(tempfile.gettempdir())
     except FileNotFoundError:
@@ -31,10 +35,9 @@ def temporary_folder() -> Path | None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what processes of this host left behind that are no longer alive.
+    """Delete orphans in the folder of an output, and in the system's temporary folder.
 
-    Looks beside an output in `folder`, and where the system keeps temporary files. Both may hold
-    records, so nothing of a process that was killed is to stay longer than until the next run.
+    Both may hold records, so what a killed process left is deleted by the next run.
     """
     for path in left_in(folder, HIDDEN):
         remove(path)
@@ -43,29 +46,26 @@ def sweep(folder: Path) -> None:
 
 
 def sweep_folders(folder: Path) -> None:
-    """Remove what dead processes of this host spilled to a folder."""
+    """Delete orphans in a folder that processes spill to."""
     for path in left_in(folder, FOLDER):
         remove(path)
 
 
 def sweep_own(folder: Path, spill_folder: Path | None = None) -> None:
-    """Remove what this process itself left behind: for a process that ends after one run."""
+    """Delete the files of this process itself: for a process that ends after one run."""
     spilled = spill_folder or temporary_folder()
-    for place, beginning in ((folder, HIDDEN), (spilled, FOLDER)):
-        for path in () if place is None else place.glob(f"{owned(beginning)}*"):
+    for where, prefix in ((folder, HIDDEN), (spilled, FOLDER)):
+        for path in () if where is None else where.glob(f"{owned(prefix)}*"):
             remove(path)
 
 
-def left_in(folder: Path, beginning: str, *, every_host: bool = False) -> list[Path]:
-    """What dead processes of this host left in a folder, or those of other hosts too.
-
-    Nobody can tell from here whether a process of another host is alive.
-    """
-    named = re.compile(rf"{re.escape(beginning)}[0-9]+-(?!{_host()}-)[0-9a-f]{{8}}-")
+def left_in(folder: Path, prefix: str, *, every_host: bool = False) -> list[Path]:
+    """The orphans of this host in a folder; with `every_host`, all files of other hosts too."""
+    named = re.compile(rf"{re.escape(prefix)}[0-9]+-(?!{_host()}-)[0-9a-f]{{8}}-")
     return sorted(
         path
-        for path in folder.glob(f"{beginning}*")
-        if is_left(path.name, beginning) or (every_host and named.match(path.name))
+        for path in folder.glob(f"{prefix}*")
+        if is_left(path.name, prefix) or (every_host and named.match(path.name))
     )
 
 
@@ -79,9 +79,9 @@ def remove(path: Path) -> bool:
     return not path.exists()
 
 
-def is_left(name: str, beginning: str) -> bool:
-    """Whether a name with this beginning belongs to a process of this host that is gone."""
-    match = re.match(rf"{re.escape(beginning)}([0-9]+)[-_]{_host()}[-_]", name)
+def is_left(name: str, prefix: str) -> bool:
+    """Whether a name with this prefix belongs to a process of this host that runs no more."""
+    match = re.match(rf"{re.escape(prefix)}([0-9]+)[-_]{_host()}[-_]", name)
     return match is not None and not _alive(int(match[1]))
 
 

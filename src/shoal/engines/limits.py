@@ -1,4 +1,4 @@
-"""Whether a place can hold the values of a table, asked before the search."""
+"""Values that a target cannot hold, refused before the search."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _INFINITE = ("inf", "-inf")
 _NEGATIVE_ZERO = ("-0.0",)
 
 
-def check_nanoseconds(source: Source, released: Collection[str], place: str) -> None:
-    """Refuse times with nanoseconds, for a place that holds no more than microseconds.
+def check_nanoseconds(source: Source, released: Collection[str], target: str) -> None:
+    """Refuse times with nanoseconds, for a target that holds no more than microseconds.
 
     Only columns of such a type are counted; their texts have no more digits than they need.
     """
@@ -28,30 +28,30 @@ def check_nanoseconds(source: Source, released: Collection[str], place: str) -> 
             texts = source.count_by([column.name]).column(0)
             if pc.any(pc.match_substring_regex(texts, _NANOSECONDS)).as_py():
                 raise BadOutput(
-                    f"column {column.name!r} has nanoseconds, which {place} cannot hold",
+                    f"column {column.name!r} has nanoseconds, which {target} cannot hold",
                     code="unstorable-value",
                     hint="make the column text in the source, drop it, or write to another kind of"
                     " output",
                 )
 
 
-def check_finite(source: Source, released: Collection[str], place: str, code: str) -> None:
-    """Refuse infinite numbers, for a place that holds none."""
+def check_finite(source: Source, released: Collection[str], target: str, code: str) -> None:
+    """Refuse infinite numbers, for a target that holds none."""
     name = _number_with(_INFINITE, source, released)
     if name is not None:
         raise BadOutput(
-            f"column {name!r} has infinite numbers, which {place} cannot hold",
+            f"column {name!r} has infinite numbers, which {target} cannot hold",
             code=code,
             hint="drop the column, or write a CSV or Parquet file",
         )
 
 
-def check_negative_zeros(source: Source, released: Collection[str], place: str) -> None:
-    """Refuse -0.0, for a place that makes 0.0 of it, which is another value."""
+def check_negative_zeros(source: Source, released: Collection[str], target: str) -> None:
+    """Refuse -0.0, for a target that makes 0.0 of it, which is another value."""
     name = _number_with(_NEGATIVE_ZERO, source, released)
     if name is not None:
         raise BadOutput(
-            f"column {name!r} has negative zeros, which {place} cannot hold",
+            f"column {name!r} has negative zeros, which {target} cannot hold",
             code="unstorable-value",
             hint="write 0.0 in place of -0.0 in the source, make the column text there, or write to"
             " another kind of output",

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 
 def half_of_memory() -> int | None:
-    """Half of the memory that this process may use in bytes, None where the system is silent."""
+    """Half of the memory that this process may use in bytes, None where the system does not say."""
     limits = [*_of_machine(), *of_control_groups(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))]
     return min(limits) // 2 if limits else None
 
@@ -22,7 +22,7 @@ def _of_machine() -> Iterator[int]:
 def of_control_groups(membership: Path, root: Path) -> Iterator[int]:
     """The limits of the groups that a process is in: its own and all above, since each counts.
 
-    `membership` tells the groups, one a line as `number:controllers:path`. A line without
+    `membership` lists the groups, one a line as `number:controllers:path`. A line without
     controllers is of version 2, where all share one tree under `root`.
     """
     try:

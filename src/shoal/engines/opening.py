@@ -1,6 +1,6 @@
-"""Any place opened as a source, any place checked and staged as a target: the engines by kind.
+"""Which engine does what: opens a source, checks a target, writes a release.
 
-Only the engine that is asked for is imported.
+This is the only module that knows all engines. It imports an engine when it is needed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def open_source(
 ) -> Source:
     """Open what the options name.
 
-    `expect` are column names the caller hopes for; they help to tell a header from a record.
+    `expect` are column names that the caller expects; they help to tell a header from a record.
     `spark` is a session to use, in place of one that is made.
     """
     if isinstance(options, FileOptions):
@@ -52,9 +52,9 @@ def open_source(
         from shoal.engines.united import open_united
 
         def open_member(
-            place: SourceOptions, expected: Collection[str], shared: Resources
+            member: SourceOptions, expected: Collection[str], shared: Resources
         ) -> Source:
-            return open_source(place, expected, resources=shared, spark=spark)
+            return open_source(member, expected, resources=shared, spark=spark)
 
         return open_united(options, open_member, expect, resources=resources)
     from shoal.engines.spark import open_spark
@@ -63,7 +63,7 @@ def open_source(
 
 
 def records_by_source(source: Source, records: int) -> dict[str, int]:
-    """How many of the records come from where: from the members of a united table, else all."""
+    """How many records each source has: of a united table each member, else all."""
     from shoal.engines.united import UnitedSource
 
     return (
@@ -91,7 +91,7 @@ def check_columns(source: Source, target: Target | None, released: Collection[st
 
 
 def check_records(target: Target, records: int) -> None:
-    """Refuse a release of at least so many records that its place could not hold."""
+    """Refuse a release with at least this many records if its target cannot hold them."""
     if isinstance(target, FileTarget):
         from shoal.engines.duckdb.writing import check_records
 
@@ -115,7 +115,7 @@ def check_target(target: Target, *, spark: Any = None) -> None:
 
 
 def check_apart(options: SourceOptions, target: Target, *, spark: Any = None) -> None:
-    """Refuse, before any long work, a target whose replacement would take the source with it.
+    """Refuse, before any long work, a target that would overwrite the source.
 
     Files that are read and written as files are compared where the definition is checked.
     """
@@ -137,7 +137,7 @@ def check_apart(options: SourceOptions, target: Target, *, spark: Any = None) ->
 
 @contextmanager
 def one_session(options: SourceOptions, target: Target, *, spark: Any = None) -> Iterator[None]:
-    """Let a run have one session of Spark from its checks to its end, where it needs one."""
+    """Keep one session of Spark from the checks of a run to its end, where it needs one."""
     of_spark = [
         each for each in (*_each(options), target) if isinstance(each, SparkOptions | SparkTarget)
     ]
@@ -151,7 +151,7 @@ def one_session(options: SourceOptions, target: Target, *, spark: Any = None) ->
 
 
 def _each(options: SourceOptions) -> list[FileOptions | DatabaseOptions | SparkOptions]:
-    """Every single place of a source."""
+    """Every member of a united source, or the source itself."""
     if isinstance(options, UnitedOptions):
         return [member.options for member in options.members]
     return [options]

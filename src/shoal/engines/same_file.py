@@ -24,7 +24,7 @@ def is_same_file(one: Path, other: Path) -> bool:
     """Whether both paths lead to one file, or would, once it is made.
 
     Files that exist are the same when the system says so. For others their folders decide and the
-    names, in which upper and lower case are not told apart, since some file systems do not.
+    names, compared without case, since some file systems ignore it.
     """
     if _is_there(one) or _is_there(other):
         return _is_there(one) and _is_there(other) and one.samefile(other)
@@ -37,12 +37,12 @@ def resolved(path: Path) -> Path:
 
 
 def from_home(text: str) -> Path:
-    """The path of a text, in which `~` stands for a home; as it is where there is no such home."""
+    """The path of a text, with `~` expanded; as it is where there is no such user."""
     return Path(os.path.expanduser(text))  # noqa: PTH111 Path.expanduser raises
 
 
 def is_path(text: str) -> bool:
-    """Whether the system can be asked for a path at all."""
+    """Whether a text can be a path on this system at all."""
     try:
         return b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
@@ -51,27 +51,27 @@ def is_path(text: str) -> bool:
 
 def is_read_by(pattern: str, path: Path) -> bool:
     """Whether a file is, or would be once it exists, among those of a path, folder or glob."""
-    wanted = from_home(pattern)
-    if os.path.isdir(wanted):  # noqa: PTH112 a name may be too long
-        is_among = resolved(path).is_relative_to(resolved(wanted))
-    elif _is_there(wanted) or not glob.has_magic(pattern):
-        return is_same_file(wanted, path)
+    location = from_home(pattern)
+    if os.path.isdir(location):  # noqa: PTH112 a name may be too long
+        is_among = resolved(path).is_relative_to(resolved(location))
+    elif _is_there(location) or not glob.has_magic(pattern):
+        return is_same_file(location, path)
     else:
-        is_among = _matches(wanted, path)
+        is_among = _matches(location, path)
     return is_among or (_is_there(path) and any(map(path.samefile, _files(pattern))))
 
 
 def lies_in(pattern: str, folder: Path) -> bool:
     """Whether a path, or a file of a folder or glob, is in a folder."""
     there = resolved(folder)
-    places = [from_home(pattern), *_files(pattern)]
-    return any(resolved(place).is_relative_to(there) for place in places)
+    paths = [from_home(pattern), *_files(pattern)]
+    return any(resolved(path).is_relative_to(there) for path in paths)
 
 
-def _matches(wanted: Path, path: Path) -> bool:
+def _matches(location: Path, path: Path) -> bool:
     """Whether a path matches a glob; its folders up to the first that is a glob may be links."""
-    fixed = next(i for i, part in enumerate(wanted.parts) if glob.has_magic(part))
-    pattern = str(resolved(Path(*wanted.parts[:fixed])).joinpath(*wanted.parts[fixed:]))
+    fixed = next(i for i, part in enumerate(location.parts) if glob.has_magic(part))
+    pattern = str(resolved(Path(*location.parts[:fixed])).joinpath(*location.parts[fixed:]))
     spellings = {path.absolute(), resolved(path), resolved(path.parent) / path.name}
     if "**" in pattern:
         pattern = pattern.replace("**/", "*")
@@ -81,13 +81,13 @@ def _matches(wanted: Path, path: Path) -> bool:
 
 def _files(pattern: str) -> Iterator[Path]:
     """The files that are there."""
-    wanted = from_home(pattern)
-    if os.path.isdir(wanted):  # noqa: PTH112 a name may be too long
-        yield from (path for path in wanted.rglob("*") if path.is_file())
-    elif _is_there(wanted):
-        yield wanted
+    location = from_home(pattern)
+    if os.path.isdir(location):  # noqa: PTH112 a name may be too long
+        yield from (path for path in location.rglob("*") if path.is_file())
+    elif _is_there(location):
+        yield location
     else:
-        names = glob.iglob(str(wanted), recursive=True)  # noqa: PTH207 Path.glob: relative only
+        names = glob.iglob(str(location), recursive=True)  # noqa: PTH207 Path.glob: relative only
         yield from (path for path in map(Path, names) if path.is_file())
 
 
@@ -116,7 +116,7 @@ def sqlite_file(database: str | None, query: Mapping[str, Any]) -> Path | None:
 def file_of_url(url: str) -> Path | None:
     """The file that a whole URL leads to; None where it leads to none.
 
-    Variables of the environment are filled in; one that is not set leads nowhere yet.
+    Environment variables are filled in; one that is not set stays as it is.
     """
     filled = _VARIABLE.sub(lambda match: os.environ.get(match[1], match[0]), url)
     found = _URL.fullmatch(filled)

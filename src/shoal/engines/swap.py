@@ -1,8 +1,8 @@
-"""A folder put in place of another, so that at every moment the old or the new one is there.
+"""Replace a folder by another, so that at every moment the old or the new one is there.
 
-Linux exchanges two names in one step. Elsewhere there are two renames: the old folder steps aside
-under a name that is made of its own, the new one takes its place. A process that is killed between
-the two leaves no folder of that name, and `restore` puts the old one back.
+Linux exchanges two names in one step. Elsewhere there are two renames: the old folder gets a hidden
+backup name, then the new one gets its name. A process that is killed between the two leaves no
+folder of that name, and `restore` puts the old one back.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _strangers(folder: Path) -> list[Path]:
 
 
 def restore(path: Path) -> None:
-    """Put back a folder that had stepped aside when a process was killed, or remove it."""
+    """Put back the backup that a killed process left, or delete it where the folder is there."""
     aside = _aside(path)
     if aside.exists():
         if path.exists():
@@ -48,13 +48,13 @@ def restore(path: Path) -> None:
 
 
 def stepped_aside(folder: Path) -> list[Path]:
-    """The paths in a folder whose old content stepped aside when a process was killed."""
+    """The paths in a folder of which a killed process left a backup."""
     found = folder.glob(f".*{_BEFORE}")
     return sorted(folder / path.name[1:].removesuffix(_BEFORE) for path in found)
 
 
 def put_in_place(new: Path, path: Path) -> None:
-    """Let a folder take a path, in place of the folder that is there."""
+    """Rename a folder to a path, in place of the folder that is there."""
     if not path.exists():
         new.rename(path)
         return

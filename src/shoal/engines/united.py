@@ -1,7 +1,7 @@
 """Several tables as one: each is counted and recoded where it is, and only releases are merged.
 
-Raw records never leave a member. What is counted is summed up, and what is recoded, which may be
-released, comes as one stream in one order, so that nothing tells which member a record came from.
+Raw records never leave a member. Counts are summed up. Recoded records, which may be released, come
+as one stream in one order, so that nothing shows which member a record came from.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def open_united(
 
 
 def _shared(resources: Resources, members: int) -> Resources:
-    """What each may use: all of them, and what merges them, are at work at the same time."""
+    """The resources of each member: all of them, and their merging, run at the same time."""
     memory = resources.memory_limit or half_of_memory()
     if memory is None or members == 1:
         return resources
@@ -75,7 +75,7 @@ class Table:
 
     @classmethod
     def of(cls, source: Source, member: Member) -> Table:
-        """The member with the columns and the names that are told."""
+        """The member with its chosen columns, under their new names."""
         found = {column.name: column.is_text for column in source.columns()}
         for name in (*member.columns, *member.rename):
             if name not in found:
@@ -173,7 +173,7 @@ class UnitedSource(Source):
         return int(self.count(question).num_rows)
 
     def records_by_member(self) -> dict[str, int]:
-        """How many records each member has; those of one name are told together."""
+        """How many records each member has; members of one name are added up."""
         if self._records is None:
             self.count_by([])
         found: dict[str, int] = {}
@@ -224,16 +224,16 @@ def _merged(
 
     Before they are merged, the streams of the members have the columns r0, r1, ...
     """
-    places = [f"r{i}" for i in range(len(names))]
+    columns = [f"r{i}" for i in range(len(names))]
     kinds = [{reader.schema.types[i] for _, reader in readers} for i in range(len(names))]
     selected = ", ".join(
-        place if len(kind) == 1 else f"CAST({place} AS VARCHAR) AS {place}"
-        for place, kind in zip(places, kinds, strict=True)
+        column if len(kind) == 1 else f"CAST({column} AS VARCHAR) AS {column}"
+        for column, kind in zip(columns, kinds, strict=True)
     )
     queries = []
     for number, (table, reader) in enumerate(readers):
-        batches = _watched(_renamed(reader, places), table.name, failures)
-        schema = reader.schema.empty_table().rename_columns(places).schema
+        batches = _watched(_renamed(reader, columns), table.name, failures)
+        schema = reader.schema.empty_table().rename_columns(columns).schema
         session.register(f"shoal_member_{number}", type(reader).from_batches(schema, batches))
         queries.append(f"SELECT {selected} FROM shoal_member_{number}")
     return f"SELECT * FROM ({' UNION ALL '.join(queries)}) {in_order(names)}"
@@ -242,7 +242,7 @@ def _merged(
 def _watched(
     reader: pa.RecordBatchReader, name: str, failures: list[BaseException]
 ) -> Iterator[pa.RecordBatch]:
-    """The batches; what goes wrong is kept, in our words, since DuckDB would say it in others."""
+    """The batches; an error is kept in `failures`, since DuckDB would replace it by its own."""
     try:
         yield from reader
     except duckdb.Error as error:
@@ -255,7 +255,7 @@ def _watched(
 
 @contextmanager
 def _explaining(failures: list[BaseException]) -> Iterator[None]:
-    """Raise what went wrong in a member, in place of what DuckDB makes of it."""
+    """Raise the error of a member, in place of what DuckDB makes of it."""
     try:
         yield
     except duckdb.Error as error:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from shoal.engines.database import locks
 from shoal.engines.database.address import address, dialect_of
 from shoal.engines.database.failures import UNUSABLE, explained
-from shoal.engines.interruptible import attend
+from shoal.engines.interruptible import run_interruptible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -136,7 +136,7 @@ class Session:
         """Do the work so that Ctrl-C can stop it; who holds a lock that it waits for is noted."""
         watch = locks.LockWatch(self.dialect.lock_queries, self._number, self._ask_elsewhere)
         try:
-            return attend(work, self._cancel, meanwhile=watch)
+            return run_interruptible(work, self._cancel, poll=watch)
         finally:
             self._holders = watch.holders
 

@@ -53,9 +53,9 @@ def open_files(
 ) -> TableSource:
     """Open the files of a path or glob as one table.
 
-    `expect` are column names the caller hopes for; they help to tell a header from a record. The
-    table is called `name` in messages, by its path if none is given. With `stored` what is in the
-    files is told apart as it is there, to be verified (see base.py).
+    `expect` are column names that the caller expects; they help to tell a header from a record. The
+    table is called `name` in messages, by its path if none is given. With `stored` the
+    values are compared as they are stored, to be verified (see base.py).
     """
     paths = matching(options.path)
     session = Session(resources)
@@ -117,7 +117,7 @@ def _scan(
         elif kind == "json":
             scan = _json(session, path, packing, stored=stored)
         else:
-            scan = _foreign(session, kind, path, packing, options, number, stored=stored)
+            scan = _plugged(session, kind, path, packing, options, number, stored=stored)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise disk_full(f"there is no room for a copy of {path}") from None
@@ -133,7 +133,7 @@ def _scan(
 def _csv(session: Session, path: Path, packing: str, dialect: Dialect, number: int) -> FileScan:
     """Every column as text, every row or an error; a file that is not regular is tidied first.
 
-    The strict mode is DuckDB's default and must stay unsaid: stated beside `new_line`, DuckDB 2.0
+    The strict mode is DuckDB's default and must not be stated: beside `new_line`, DuckDB 2.0
     reads a file with carriage returns as empty.
     """
     check_names(dialect.names, str(path))
@@ -184,7 +184,7 @@ def _json(session: Session, path: Path, packing: str, *, stored: bool) -> FileSc
     return FileScan(path, f"({json_shape.query(objects, columns)})", tuple(columns))
 
 
-def _foreign(
+def _plugged(
     session: Session,
     kind: str,
     path: Path,
@@ -194,7 +194,7 @@ def _foreign(
     *,
     stored: bool,
 ) -> FileScan:
-    """What a reader gives, in a file of the session's own folder; unpacked there before."""
+    """What a plugged-in reader gives, copied to a file of the session's own folder."""
     reads = path
     if packing != "none":
         reads = session.folder / f"unpacked-{number}{path.with_suffix('').suffix}"
@@ -215,7 +215,7 @@ def _arguments(options: dict[str, str]) -> str:
 
 
 def _diagnosed(error: duckdb.Error, scans: Iterable[FileScan]) -> BadData | None:
-    """Where a file is broken: CSV is read again in Python, for JSON DuckDB tells the place."""
+    """Where a file is broken: CSV is read again in Python, for JSON DuckDB's message says where."""
     pattern = r'Malformed JSON in file "(.*)", at byte \d+ in (line|record/value) (\d+): ([\w -]+)'
     if match := re.search(pattern, str(error)):
         unit = "line" if match[2] == "line" else "record"

@@ -1,7 +1,7 @@
 """The columns of a JSON file: the keys of its objects, with a type that fits every value.
 
 DuckDB's own reader takes text that looks like a date for a date, and forgets keys that its sample
-did not have. Here every object is looked at, and text stays text. Values are fetched by JSON
+did not have. Here every object is read, and text stays text. Values are fetched by JSON
 pointers, which can name any key; DuckDB's JSON paths cannot (tabs, line ends, `*`).
 """
 
@@ -33,19 +33,19 @@ def columns_of(session: Session, objects: str, source: str) -> Mapping[str, str]
 
 
 def stored_columns_of(session: Session, objects: str, source: str) -> Mapping[str, str]:
-    """Each key with SQL for its value that tells apart whatever JSON does.
+    """Each key with SQL for its value, in which values differ that differ in JSON.
 
     A column whose values are all strings, or all numbers of one kind, has the texts it has for
     `columns_of`. Any other has the JSON itself as text, with the quotes of strings; and where some
-    objects lack the key and some have null there, that is told apart too.
+    objects lack the key and others have null there, these differ too.
     """
     keys = list(_shape(session, objects, source))
-    asked = ", ".join(
+    selected = ", ".join(
         f"list(DISTINCT {_kind(key)}) AS k{i}, count(*) - count({_kind(key)}) AS n{i},"
         f" bool_and(regexp_full_match({_text(key)}, '-?[0-9]+')) AS w{i}"
         for i, key in enumerate(keys)
     )
-    found = session.table(f"SELECT {asked} FROM {objects}").to_pylist()[0] if keys else {}
+    found = session.table(f"SELECT {selected} FROM {objects}").to_pylist()[0] if keys else {}
     return {
         key: _stored(key, set(found[f"k{i}"] or ()), found[f"n{i}"], found[f"w{i}"])
         for i, key in enumerate(keys)

@@ -75,7 +75,7 @@ def recoded(
     """A query for the released columns as r0, r1, ..., in an order that they alone decide.
 
     The order is by the columns of `first`, then by the classes, sorted by their labels, then by all
-    other columns. The tables that the query reads are there while the context lasts.
+    other columns. The tables that the query reads exist while the context lasts.
     """
     tables = {LISTED: _listed(recoding)}
     for number, generalization in enumerate(recoding.generalized.values()):
@@ -94,36 +94,36 @@ def recoded(
 
 @contextmanager
 def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> Iterator[None]:
-    """The listed classes as a table: labels, a small number for each label, the place in order.
+    """The listed classes as a table: labels, a small number for each label, the rank in order.
 
-    Records are sorted by place, with the numbers instead of their labels, which takes half the
-    memory. The place is told by what is released of the labels and by nothing else; where all of it
-    is missing it is 0, as for a marked record, so that the order does not tell which one is which.
+    Records are sorted by rank, with the numbers instead of their labels, which takes half the
+    memory. The rank depends on what is released of the labels and on nothing else. Where all of it
+    is missing it is 0, as for a marked record, so that the order does not tell the two apart.
     Classes are made distinct, so that a join with them repeats no record.
     """
-    made: list[str] = []
+    created: list[str] = []
     keys = range(len(recoding.generalized))
-    told = [f"k{list(recoding.generalized).index(name)}" for name in by_class]
-    order = ", ".join(f"{key} NULLS FIRST" for key in told) or "1"
-    missing = " AND ".join(f"{key} IS NULL" for key in told) or "true"
-    place = f"CASE WHEN {missing} THEN 0 ELSE dense_rank() OVER (ORDER BY {order}) END"
+    shown = [f"k{list(recoding.generalized).index(name)}" for name in by_class]
+    order = ", ".join(f"{key} NULLS FIRST" for key in shown) or "1"
+    missing = " AND ".join(f"{key} IS NULL" for key in shown) or "true"
+    rank = f"CASE WHEN {missing} THEN 0 ELSE dense_rank() OVER (ORDER BY {order}) END"
     try:
         for j in keys:
             session.execute(
                 f"CREATE TYPE {_number(j)} AS ENUM"
                 f" (SELECT DISTINCT k{j} FROM {LISTED} WHERE k{j} IS NOT NULL)"
             )
-            made.insert(0, f"TYPE {_number(j)}")
+            created.insert(0, f"TYPE {_number(j)}")
         numbers = "".join(f", CAST(k{j} AS {_number(j)}) AS l{j}" for j in keys)
         session.execute(
             f"CREATE TABLE {CLASSES} AS"
-            f" SELECT *{numbers}, CAST({place} AS INTEGER) AS place"
+            f" SELECT *{numbers}, CAST({rank} AS INTEGER) AS class_rank"
             f" FROM (SELECT DISTINCT * FROM {LISTED})"
         )
-        made.insert(0, f"TABLE {CLASSES}")
+        created.insert(0, f"TABLE {CLASSES}")
         yield
     finally:
-        for each in made:
+        for each in created:
             session.execute(f"DROP {each}")
 
 
@@ -132,8 +132,8 @@ def _query(
 ) -> str:
     """Four steps: clean the records, label them, keep those of the listed classes, order them.
 
-    What is not told by the class of a record is in the order too, so it is total up to equal
-    records and decides every byte.
+    Columns that differ within a class are in the order too, so it is total up to equal records
+    and decides every byte.
     """
     columns, texts, others = [], [], []
     for i, name in _numbered(recoding):
@@ -147,14 +147,14 @@ def _query(
              labelled AS ({_labelled(recoding)}),
              ordered AS (
                  SELECT {", ".join(columns)} FROM labelled {_passing(recoding)}
-                 ORDER BY {", ".join([*begin, "coalesce(place, 0)", *others])}
+                 ORDER BY {", ".join([*begin, "coalesce(class_rank, 0)", *others])}
              )
         SELECT {", ".join(texts)} FROM ordered
     """
 
 
 def _same_in_class(relation: Relation, recoding: Recoding) -> list[str]:
-    """What is the same in a class and released as text, which needs no other order."""
+    """The columns that are the same in a class and released as text: they need no other order."""
     found = []
     for name in recoding.same_in_class():
         is_text = relation.types[relation.position(name)] == "VARCHAR"
@@ -262,5 +262,5 @@ def _released(i: int, name: str, by_class: Collection[str], recoding: Recoding) 
     if not recoding.is_unchanged(name):
         value = f"g{list(recoding.generalized).index(name)}"
     if recoding.mark and name in recoding.blanked:
-        return f"CASE WHEN place IS NOT NULL THEN {value} END"
+        return f"CASE WHEN class_rank IS NOT NULL THEN {value} END"
     return value

@@ -27,7 +27,7 @@ class Relation:
 
     The text of a value is DuckDB's, which within one type differs for different values: numbers
     have all their digits, times their fractions, bytes are escaped. Empty text and NaN are missing,
-    unless what is `stored` is asked for. `faults` say by name why a column cannot be read.
+    unless the relation is `stored`. `faults` say by name why a column cannot be read.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Relation:
         return tuple(n for n, kind in pairs if n not in self.faults and not is_nested(kind))
 
     def position(self, name: str) -> int:
-        """Where a column stands; an error that lists the columns when there is none."""
+        """The index of a column; an error that lists the columns when there is none."""
         if name not in self._positions:
             raise unknown_column(name, self.name, self.names)
         return self._positions[name]
@@ -119,7 +119,7 @@ def arrow_type(kind: str) -> pa.DataType:
 
 
 SPELLED = ("INTERVAL", "TIME WITH TIME ZONE", "JSON")
-"""Types that are read as text, since no two outputs hold them alike.
+"""Types that are read as text, since outputs differ in how they hold them.
 
 Parquet rounds intervals to milliseconds, Arrow has no zone in a time of day, and formats differ in
 what they make of JSON.

@@ -14,7 +14,7 @@ import duckdb
 
 from shoal.engines.base import Resources
 from shoal.engines.failures import CHANGED, source_changed
-from shoal.engines.interruptible import attend
+from shoal.engines.interruptible import run_interruptible
 from shoal.engines.leftovers import FOLDER, owned, sweep_folders, temporary_folder
 from shoal.engines.machine import half_of_memory
 from shoal.errors import BadData, BadOutput, UserError
@@ -28,7 +28,7 @@ BATCH = 122_880
 """Records of a batch in a stream: as many as DuckDB puts into a row group."""
 
 LONG = 1.0
-"""Seconds after which a query tells how far it is."""
+"""Seconds after which a query reports its progress."""
 
 MANY_COLUMNS = 500
 """Columns above which the planning of a query is what takes long."""
@@ -40,10 +40,10 @@ SLOW_WITH_MANY_COLUMNS = (
 """Optimizers that compare every column with every other; they change no answer."""
 
 INEXACT = "shoal: an integer that is no double"
-"""What a query says when files with integers and files with doubles cannot be one column."""
+"""The message of a query that cannot make doubles of the integers of another file."""
 
 INFINITE = "shoal: a number that JSON cannot hold"
-"""What a query that writes JSON says when it meets an infinite number."""
+"""The message of a query that writes JSON and meets an infinite number."""
 
 
 def identifier(name: str) -> str:
@@ -60,9 +60,9 @@ def literal(text: str) -> str:
 class Session:
     """An in-memory DuckDB with a private folder for what it spills, removed by `close`.
 
-    Where no folder is named and the system has none to write to, all of it stays in memory. It
-    loads no extension from anywhere, looks at no Python variable, and is free to reorder rows: a
-    query that needs an order says so. `in_order` keeps the order of what is registered.
+    Where no folder is named and the system has none to write to, nothing is spilled. The session
+    loads no extension, reads no Python variable, and is free to reorder rows: a query that needs an
+    order has an ORDER BY. `in_order` keeps the order of what is registered.
     """
 
     def __init__(self, resources: Resources = Resources(), *, in_order: bool = False) -> None:  # noqa: B008
@@ -87,23 +87,23 @@ class Session:
 
     @property
     def folder(self) -> Path:
-        """The private folder, for what has to be read from a file; an error where there is none."""
+        """The private folder, for copies that must be files; an error where there is none."""
         if self._folder is None:
             raise _no_folder("of the system", "no folder for temporary files can be written")
         return self._folder
 
     def table(self, query: str) -> pa.Table:
         """The rows of a query as an Arrow table."""
-        return self._attend(lambda: self.connection.sql(query).to_arrow_table())
+        return self._run(lambda: self.connection.sql(query).to_arrow_table())
 
     @contextmanager
     def stream(self, query: str, names: Sequence[str]) -> Iterator[pa.RecordBatchReader]:
         """The rows of a query, batch by batch, under these names; it may be left before its end."""
-        rows = self._attend(lambda: self.connection.sql(query).to_arrow_reader(BATCH))
+        rows = self._run(lambda: self.connection.sql(query).to_arrow_reader(BATCH))
         schema = rows.schema.empty_table().rename_columns(list(names)).schema
 
         def batches() -> Iterator[pa.RecordBatch]:
-            while (batch := self._attend(lambda: next(rows, None), tell=False)) is not None:
+            while (batch := self._run(lambda: next(rows, None), report=False)) is not None:
                 yield batch.rename_columns(list(names))
 
         try:
@@ -118,24 +118,24 @@ class Session:
             row = self.connection.execute(statement).fetchone()
             return int(row[0]) if row else 0
 
-        return self._attend(work)
+        return self._run(work)
 
     def execute(self, statement: str) -> None:
         """Run a statement that gives no rows."""
-        self._attend(lambda: self.connection.execute(statement))
+        self._run(lambda: self.connection.execute(statement))
 
     def distrust_statistics(self) -> None:
-        """Believe no least and greatest value that a file states.
+        """Ignore the min/max statistics of files.
 
-        Parquet files may hold NaN besides the range that they state, and DuckDB answers isnan() and
+        Parquet files may hold NaN outside the range that they state, and DuckDB answers isnan() and
         even comparisons of the text from that range alone.
         """
         self._without("statistics_propagation")
 
     def expect_columns(self, number: int) -> None:
-        """Plan queries on a table with so many columns in time.
+        """Turn off optimizers that would be slow on a table with so many columns.
 
-        Some optimizers take time in the square of the columns: with 10,000 of them, a minute for a
+        Some take time in the square of the columns: with 10,000 of them, a minute for a
         query that runs in a few seconds.
         """
         if number > MANY_COLUMNS:
@@ -148,7 +148,7 @@ class Session:
 
     def types(self, query: str) -> tuple[str, ...]:
         """The type of each column of a query, without running it."""
-        return tuple(str(kind) for kind in self._attend(lambda: self.connection.sql(query).types))
+        return tuple(str(kind) for kind in self._run(lambda: self.connection.sql(query).types))
 
     def register(self, name: str, table: pa.Table) -> None:
         """Let queries read an Arrow table under a name."""
@@ -164,21 +164,21 @@ class Session:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _attend(self, work: Callable[[], Answer], *, tell: bool = True) -> Answer:
-        """Do the work so that Ctrl-C can stop it; unless `tell` is false, tell how far it is."""
+    def _run(self, work: Callable[[], Answer], *, report: bool = True) -> Answer:
+        """Run a call so that Ctrl-C can stop it; `report` the progress if it takes long."""
         began = time.monotonic()
 
-        def meanwhile() -> None:
-            if tell and time.monotonic() - began > LONG:
-                self._tell()
+        def poll() -> None:
+            if report and time.monotonic() - began > LONG:
+                self._report_progress()
 
-        return attend(work, self.connection.interrupt, meanwhile=meanwhile)
+        return run_interruptible(work, self.connection.interrupt, poll=poll)
 
-    def _tell(self) -> None:
-        """Tell how far the query is, where somebody listens and DuckDB knows it."""
+    def _report_progress(self) -> None:
+        """Report the share that is done, where somebody listens and DuckDB knows it."""
         percent = self.connection.query_progress()
-        if self.resources.tell is not None and 0 <= percent <= 100:
-            self.resources.tell(percent / 100)
+        if self.resources.on_progress is not None and 0 <= percent <= 100:
+            self.resources.on_progress(percent / 100)
 
 
 def _private_folder(spill_folder: Path | None) -> Path | None:
@@ -215,7 +215,7 @@ def disk_full(what: str) -> BadOutput:
 
 
 def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:
-    """What a failed query means for the user, without DuckDB's words: those may quote the data."""
+    """What a failed query means for the user; DuckDB's own message may quote the data."""
     message = str(error)
     if CHANGED in message:
         return source_changed(name)

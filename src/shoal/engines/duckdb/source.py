@@ -1,4 +1,4 @@
-"""A source that DuckDB counts and recodes: files and frames differ only in how they are opened."""
+"""A source that DuckDB counts and recodes; files and frames differ only in how they are opened."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class TableSource(Source):
         return table.rename_columns(list(question.names)).cast(schema)
 
     def distinct(self, question: Question) -> int:
-        """How many combinations there are; the query ends once there are more than asked for."""
+        """How many combinations there are; the query ends once there are more than `at_most`."""
         with counting(self._session, self._relation, question) as records, self._explaining():
             found = f"SELECT DISTINCT * FROM ({records}) AS counted{_limit(question.at_most)}"
             table = self._session.table(f"SELECT count(*) FROM ({found}) AS found")
@@ -91,10 +91,10 @@ class TableSource(Source):
         yield from ((name, {}) for name in others)
         for names, cells in self._cells():
             found: list[dict[str | None, int]] = [{} for _ in names]
-            table = self._asked(f"SELECT place, value, count(*) FROM ({cells}) GROUP BY ALL")
+            table = self._table(f"SELECT column_index, value, count(*) FROM ({cells}) GROUP BY ALL")
             rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-            for place, value, number in rows:
-                found[place][value] = number
+            for index, value, number in rows:
+                found[index][value] = number
             yield from zip(names, found, strict=True)
 
     def count_where(self, condition: Callable[[str], str]) -> dict[str, int]:
@@ -102,9 +102,11 @@ class TableSource(Source):
         counts: dict[str, int] = {}
         for names, cells in self._cells():
             where = condition("value")
-            table = self._asked(f"SELECT place, count(*) FROM ({cells}) WHERE {where} GROUP BY ALL")
+            table = self._table(
+                f"SELECT column_index, count(*) FROM ({cells}) WHERE {where} GROUP BY ALL"
+            )
             rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-            counts |= {names[place]: number for place, number in sorted(rows)}
+            counts |= {names[index]: number for index, number in sorted(rows)}
         return counts
 
     def columns_with_nul(self, names: Collection[str]) -> list[str]:
@@ -126,11 +128,11 @@ class TableSource(Source):
             return []
         values = [self._relation.value(self._relation.position(name)) for name in names]
         tests = ", ".join(f"bool_or({condition(value)})" for value in values)
-        table = self._asked(f"SELECT {tests} FROM ({self._relation.query}) AS source")
+        table = self._table(f"SELECT {tests} FROM ({self._relation.query}) AS source")
         return [name for name, (met,) in zip(names, table.columns, strict=True) if met.as_py()]
 
     def _cells(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Names of many columns, and a query for their cells: the place of the column, the value.
+        """Names of many columns, and a query for their cells: column_index and value.
 
         That is faster than a query for each column, and with thousands of them much faster.
         """
@@ -138,11 +140,11 @@ class TableSource(Source):
         for first in range(0, len(every), COLUMNS_AT_ONCE):
             names = every[first : first + COLUMNS_AT_ONCE]
             values = ", ".join(f"g{i}" for i in range(len(names)))
-            unnested = f"unnest(range({len(names)})) AS place, unnest([{values}]) AS value"
+            unnested = f"unnest(range({len(names)})) AS column_index, unnest([{values}]) AS value"
             with counting(self._session, self._relation, Question(names)) as records:
                 yield names, f"SELECT {unnested} FROM ({records}) AS counted"
 
-    def _asked(self, query: str) -> pa.Table:
+    def _table(self, query: str) -> pa.Table:
         with self._explaining():
             return self._session.table(query)
 
@@ -222,7 +224,7 @@ class TableSource(Source):
 
     @contextmanager
     def _explaining(self, written: str = "") -> Iterator[None]:
-        """Turn DuckDB's errors into ours; the diagnosis comes first, since it knows the place.
+        """Turn DuckDB's errors into ours; a diagnosis goes before, since it says where.
 
         `written` is what is being written, which is what a full disk stops.
         """

@@ -58,13 +58,13 @@ def union(session: Session, name: str, scans: Sequence[FileScan], *, stored: boo
     merged = [_common_type(each, stored=stored) for each in zip(*kinds, strict=True)]
     queries = []
     for number, scan in enumerate(scans):
-        places = ", ".join(f"p{i}" for i in range(len(names)))
-        where = {column: i for i, column in enumerate(scan.names)}
+        columns = ", ".join(f"p{i}" for i in range(len(names)))
+        index = {column: i for i, column in enumerate(scan.names)}
         selected = ", ".join(
-            f"{merged[i].value(f'p{where[column]}', kinds[number][i])} AS c{i}"
+            f"{merged[i].value(f'p{index[column]}', kinds[number][i])} AS c{i}"
             for i, column in enumerate(names)
         )
-        queries.append(f"SELECT {selected} FROM {scan.sql} AS file({places})")
+        queries.append(f"SELECT {selected} FROM {scan.sql} AS file({columns})")
     types = tuple(each.type for each in merged)
     faults = {name: fault for scan in scans for name, fault in scan.faults.items()}
     return Relation(name, " UNION ALL ".join(queries), names, types, stored, faults)
@@ -106,7 +106,7 @@ def _stop() -> str:
 
 
 def _common_type(kinds: Collection[str], *, stored: bool) -> CommonType:
-    """One type for values of these types; with `stored`, texts then tell the types apart."""
+    """One type for values of these types; where it is text and `stored`, texts name their types."""
     present = set(kinds) - {'"NULL"'}
     common = _common(present)
     if common is not None:

@@ -1,4 +1,4 @@
-"""A query written to a file by one COPY, or by a writer; the same bytes every time."""
+"""A query written to a file by one COPY, or by a plugged-in writer; the same bytes every time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Layout:
 
 
 def layout_of(target: FileTarget) -> Layout:
-    """The layout that a target asks for; Parquet packs its own columns."""
+    """The layout of a target; Parquet packs its own columns."""
     kind, packing = WRITERS.format_of(target.path, target.format)
     if kind == "parquet" and packing != "none":
         raise BadOutput(
@@ -77,20 +77,20 @@ def layout_of(target: FileTarget) -> Layout:
 
 
 def check_records(target: FileTarget, records: int) -> None:
-    """Refuse a release of at least so many records if its format cannot hold them."""
+    """Refuse a release with at least this many records if its format cannot hold them."""
     kind = layout_of(target).kind
     if kind not in ENDINGS.values():
         check_capacity(kind, target.path, records)
 
 
 def check_columns(target: FileTarget, source: Source, released: Collection[str]) -> None:
-    """Refuse, before the search, numbers that the format does not have."""
+    """Refuse, before the search, numbers that the format cannot hold."""
     if layout_of(target).kind in ("json", "json lines"):
         check_finite(source, released, str(target.path), "infinite-number")
 
 
 def check_names_for(kind: str, names: tuple[str, ...]) -> None:
-    """Parquet written by DuckDB cannot tell apart names that differ in case alone."""
+    """Parquet written by DuckDB cannot hold names that differ in case alone."""
     alike = names_differing_in_case(names) if kind == "parquet" else None
     if alike is not None:
         raise BadOutput(
@@ -130,7 +130,7 @@ def _write_parquet(session: Session, query: str, names: tuple[str, ...], path: P
 def _write_csv(
     session: Session, query: str, names: tuple[str, ...], path: Path, layout: Layout
 ) -> None:
-    """The header is the prefix, in our words: DuckDB's own would rename `a` beside `A`.
+    """The header is the prefix, written by us: DuckDB's own would rename `a` beside `A`.
 
     With a prefix DuckDB writes line ends between records only, so the suffix ends the last one. A
     table of one column has its missing values as `""`, since readers skip an empty line.
@@ -191,7 +191,7 @@ _STOP = f"error({literal(INFINITE)})"
 
 
 def _write_text(path: Path, text: str, layout: Layout) -> None:
-    """What DuckDB leaves out where there are no records."""
+    """The header or brackets that DuckDB leaves out where there are no records."""
     packing = None if layout.packing == "none" else layout.packing
     with pa.output_stream(str(path), compression=packing) as file:
         file.write(text.encode())

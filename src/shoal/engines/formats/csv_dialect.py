@@ -1,7 +1,7 @@
 """How a CSV file is written: encoding, delimiter, quote and header, found in its first rows.
 
-What the user states is never guessed. The guess is plain on purpose: it must not change because a
-row further down is broken, since that row shall be reported, not explained away.
+What the user states is never guessed. The guess is kept simple: it must not change because a
+row further down is broken, since that row must be reported.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from shoal.engines.base import FileOptions
 
 SAMPLE = 1 << 17
-"""How many bytes are looked at."""
+"""How many bytes are read to find the dialect."""
 
 REPLACED = "\N{REPLACEMENT CHARACTER}"
 """What stands in a sample for bytes that the encoding does not know."""
@@ -52,7 +52,7 @@ def open_bytes(path: Path) -> BinaryIO:
 
 
 def sniff(path: Path, options: FileOptions, expect: Collection[str]) -> Dialect:
-    """The dialect of a file; a name of `expect` in the first row proves that it is a header."""
+    """The dialect of a file; a name of `expect` in the first row means that it is a header."""
     with open_bytes(path) as file:
         head = file.read(SAMPLE + 1)
     encoding = _encoding(path, head, options.encoding)
@@ -129,7 +129,7 @@ def _single(what: str, character: str) -> str:
 def _quote(text: str) -> str:
     """The double quote, also where the sample has none: a later row may have one.
 
-    The single quote only where every part of the first line stands in single quotes.
+    The single quote only where every field of the first line is in single quotes.
     """
     first = next((line for line in text.splitlines() if line), "")
     if '"' not in text and re.fullmatch(r"'[^']*'([,;\t|]'[^']*')*", first):

@@ -1,8 +1,8 @@
 """The rows of a CSV file in plain Python: to say where a file is broken, or to tidy one.
 
 DuckDB reads fast what is regular: UTF-8 with one kind of line end. Where line ends are mixed it may
-lose rows without a word, so such a file, or one in another encoding, is first rewritten in a
-private folder. Where DuckDB refuses a file, the same rows tell on which line it is broken.
+lose rows silently, so such a file, or one in another encoding, is first rewritten in a
+private folder. Where DuckDB refuses a file, reading the rows here finds the broken line.
 """
 
 from __future__ import annotations

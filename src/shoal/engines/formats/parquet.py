@@ -1,7 +1,7 @@
 """Parquet files: their columns, and tables of many files in folders named `column=value`.
 
 Hive, Spark and others read such folders too. The values of such columns are in the names of the
-folders alone, spelled as in a URL. They are text; a missing one has a name that everybody knows.
+folders alone, spelled as in a URL. They are text; a missing one has the name that Hive gives it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def fixed_folder(pattern: str) -> Path:
 
 
 def partitions_of(path: Path, root: Path) -> Mapping[str, str | None]:
-    """The columns that the folders between a root and a file tell, None for missing."""
+    """The columns that the folders between a root and a file name, None for missing."""
     pairs = (part.partition("=") for part in path.relative_to(root).parts[:-1] if "=" in part)
     return {
         unquote(name): None if value in (MISSING, "") else unquote(value)

@@ -78,18 +78,18 @@ def _from_texts(texts: list[str | None], kind: Any) -> Any:
 
 
 def to_pandas(table: pa.Table, frame: Any, unchanged: Collection[str]) -> Any:
-    """An Arrow table as a frame; what is unchanged gets the types of the frame given.
+    """An Arrow table as a frame; what is unchanged gets the types of the original frame.
 
-    Where a value is missing now that the type cannot miss, it is the nullable type of the same
-    values. Categories that nobody has any more are forgotten.
+    Where a value is missing now and the type has no missing values, it is the nullable type of the
+    same values. Categories that no record has any more are dropped.
     """
     types = {str(name): kind for name, kind in zip(frame.columns, frame.dtypes, strict=True)}
     columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        given = frame.iloc[:, list(types).index(name)]
+        original = frame.iloc[:, list(types).index(name)]
         if name not in unchanged:
             columns[name] = column.to_pandas()
-        elif _has_long_integers(given):
+        elif _has_long_integers(original):
             numbers = [None if text is None else int(text) for text in column.to_pylist()]
             columns[name] = pd.Series(numbers, dtype=object)
         else:

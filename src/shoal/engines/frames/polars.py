@@ -9,7 +9,7 @@ import polars
 import pyarrow as pa
 
 LONG = ("Int128", "UInt128")
-"""Integers that Arrow does not have; they travel as text."""
+"""Integers that Arrow does not have; they are converted to text."""
 
 
 def from_polars(frame: Any) -> tuple[pa.Table, dict[str, str]]:
@@ -39,9 +39,9 @@ def _has_no_arrow(kind: Any) -> bool:
 
 
 def to_polars(table: pa.Table, frame: Any, unchanged: Collection[str]) -> Any:
-    """An Arrow table as a frame; what is unchanged gets the types of the frame given.
+    """An Arrow table as a frame; what is unchanged gets the types of the original frame.
 
-    Categories that nobody has any more are forgotten.
+    Categories that no record has any more are dropped.
     """
     released = polars.DataFrame(table)
     before = frame.collect_schema()

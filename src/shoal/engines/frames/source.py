@@ -1,4 +1,4 @@
-"""Frames as sources: pandas, polars, Arrow, and whatever else speaks the Arrow stream interface.
+"""Frames as sources: pandas, polars, Arrow, and whatever else has the Arrow stream interface.
 
 A frame becomes an Arrow table (pandas.py, polars.py), the table one that DuckDB can
 hold (arrow_types.py). A release goes the same way back before it is verified.
@@ -18,7 +18,7 @@ from shoal.engines.duckdb.relation import Relation
 from shoal.engines.duckdb.session import Session
 from shoal.engines.duckdb.source import TableSource
 from shoal.engines.failures import check_names
-from shoal.engines.frames.arrow_types import carried, given_back
+from shoal.engines.frames.arrow_types import from_duckdb, to_duckdb
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
@@ -33,26 +33,26 @@ def open_frame(
 ) -> FrameSource:
     """A frame as a table; it is never changed, and the index of a pandas frame is not data.
 
-    With `stored` its values are told apart as they are there, to be verified (see base.py).
+    With `stored` its values are compared as they are stored, to be verified (see base.py).
     """
-    given, found = as_arrow(frame)
-    names = tuple(given.column_names)
+    table, faults = as_arrow(frame)
+    names = tuple(table.column_names)
     check_names(names, "the frame")
-    table, faults = carried(given)
+    carried, more = to_duckdb(table)
     session = Session(resources)
     try:
-        session.register("frame", table.rename_columns([f"c{i}" for i in range(len(names))]))
+        session.register("frame", carried.rename_columns([f"c{i}" for i in range(len(names))]))
         query = f"SELECT {', '.join(f'c{i}' for i in range(len(names)))} FROM frame"
         types = session.types(query)
-        relation = Relation("the frame", query, names, types, stored, {**faults, **found})
+        relation = Relation("the frame", query, names, types, stored, {**more, **faults})
     except BaseException:
         session.close()
         raise
-    return FrameSource(session, relation, Given(frame, given.schema))
+    return FrameSource(session, relation, Original(frame, table.schema))
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class Original:
     """The frame that the caller gave, and its types in Arrow."""
 
     frame: Any
@@ -62,10 +62,10 @@ class Given:
         """The table as the kind of frame given, with the types given for what is unchanged.
 
         A categorical lists the categories that occur in the table and no others: the list of the
-        original would tell of values that only suppressed records have.
+        original would show values that only suppressed records have.
         """
         columns = [
-            given_back(column, self.schema.field(name).type) if name in unchanged else column
+            from_duckdb(column, self.schema.field(name).type) if name in unchanged else column
             for name, column in zip(table.column_names, table.columns, strict=True)
         ]
         table = pa.table(columns, names=table.column_names)
@@ -84,16 +84,16 @@ class Given:
 class FrameSource(TableSource, GivenFrame):
     """A frame in a session of its own; without a target its release is of the kind given."""
 
-    def __init__(self, session: Session, relation: Relation, given: Given) -> None:
+    def __init__(self, session: Session, relation: Relation, original: Original) -> None:
         super().__init__(session, relation)
-        self._given = given
+        self._original = original
 
     def stage_frame(self, recoding: Recoding) -> StagedTable:
         """Recode in one query, into a frame of the kind given."""
         with self.recoding_query(recoding) as (session, query):
             table = session.table(query).rename_columns(list(recoding.columns))
         unchanged = [name for name in recoding.columns if recoding.is_unchanged(name)]
-        return StagedTable(self._given.like(table, unchanged), self.resources)
+        return StagedTable(self._original.like(table, unchanged), self.resources)
 
 
 class StagedTable(StagedFrame):
@@ -125,7 +125,7 @@ def is_spark(frame: Any) -> bool:
 
 
 def _kind(frame: Any) -> str:
-    """The package a frame comes from, told without importing any."""
+    """The package a frame comes from, found without importing any."""
     return type(frame).__module__.split(".")[0]
 
 

@@ -1,10 +1,11 @@
-"""Tables and folders of a Spark cluster: counted, recoded and released where they are.
+"""Tables and folders of a Spark cluster, and DataFrames: counted, recoded and released there.
 
-`java` and `session` give a session, `reading` opens a table or a path, `relation` and `values` say
-what a column's value is, `counting` and `recoding` are the two queries, `storage` and `writing`
-handle folders, `overlap` tells whether a source reads what would be replaced, `source`, `frame`,
-`folder` and `catalog` are what the pipeline sees. PySpark is imported when one of these functions
-is called.
+Read in this order: `java.py` and `session.py` give a session; `reading.py` opens a table or a path;
+`relation.py` and `values.py` say what a column's value is, and its text; `queries.py` has the two
+queries, counting and recoding; `source.py` puts them together as a Source. A release is staged by
+`staging.py`, as a folder (`folder.py`, `storage.py`) or a table (`catalog.py`), in the types of
+`writing.py`. `overlap.py` finds whether a source reads what would be replaced, `failures.py`
+explains Spark's errors. The functions below import PySpark when they are called.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def check_spark(target: SparkTarget, session: Any = None) -> None:
 def check_apart(
     options: SparkOptions, target: Target, session: Any = None, *, replaces_table: bool = False
 ) -> None:
-    """Refuse to replace what a source of Spark reads, or of which nobody can tell.
+    """Refuse to replace what a source of Spark reads, or may read.
 
     `replaces_table` says that the target replaces a table of a database.
     """

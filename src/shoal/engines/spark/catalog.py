@@ -1,4 +1,4 @@
-"""A table of Spark's catalog under a name that nobody looks for, until it is published."""
+"""A table of Spark's catalog, staged under a name of its own until it is published."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from shoal.engines.spark.session import Session
 
 STAGED = "shoal_staged_"
-"""How the name of a table begins that waits to be published."""
+"""Prefix of staged tables."""
 BEFORE = "_shoal_before"
-"""How the name of a table ends that stepped aside while another takes its place."""
+"""Suffix of the backup of a table while it is replaced."""
 
 
 def check_table(target: SparkTarget, session: Session) -> None:
-    """Refuse a table that is there already, unless it may be replaced, or that nobody could find.
+    """Refuse a table that exists and may not be replaced, or that nobody could find later.
 
-    Also drops what killed processes of this host left, and undoes half a replacement.
+    Also drops what killed processes of this host left, and undoes an unfinished replacement.
     """
     parts = parts_of(target.name)
     if len(parts) < 3 or parts[0] == "spark_catalog":
@@ -50,7 +50,7 @@ def check_table(target: SparkTarget, session: Session) -> None:
             kind = catalog.getTable(sql_name(parts)).tableType
             _refuse_to_replace(target, is_table=kind in ("MANAGED", "EXTERNAL"))
 
-    session.attend(check, target.name)
+    session.run(check, target.name)
 
 
 def _check_session_catalog(target: SparkTarget, parts: list[str], session: Session) -> None:
@@ -89,12 +89,12 @@ def _refuse_to_replace(target: SparkTarget, *, is_table: bool) -> None:
 def left_tables(target: SparkTarget, *, remove: bool) -> list[str]:
     """What killed processes of this host left beside a table; with `remove` it is put in order.
 
-    Gives the staged tables, and the table that stepped aside and was not put back.
+    Gives the staged tables, and the backup of an unfinished replacement.
     """
     session, parts = open_session(None, target.master), parts_of(target.name)
     try:
         sweep = _sweep if remove else _left
-        return session.attend(lambda: sweep(session, parts), target.name)
+        return session.run(lambda: sweep(session, parts), target.name)
     finally:
         session.close()
 
@@ -145,18 +145,18 @@ class StagedCatalogTable(Staged):
                 writer = writer.format(self._target.format)
             writer.saveAsTable(sql_name(self._staged))
 
-        self._session.attend(work, name, f"the table {self._target.name}")
+        self._session.run(work, name, f"the table {self._target.name}")
 
     def source(self) -> SparkSource:
         """The staged table, read with no memory of what was written."""
         spark, name = self._session.spark, self._target.name
-        frame = self._session.attend(lambda: spark.table(sql_name(self._staged)), name)
+        frame = self._session.run(lambda: spark.table(sql_name(self._staged)), name)
         return SparkSource(self._session.shared(), relation_of(frame, name, stored=True))
 
     def publish(self) -> str:
-        """Rename it; a table in its place steps aside first, and is dropped afterwards."""
+        """Rename it; a table in its place gets a backup name first, and is dropped afterwards."""
         try:
-            self._session.attend(self._rename_into_place, self._target.name, self._target.name)
+            self._session.run(self._rename_into_place, self._target.name, self._target.name)
         except UserError:
             self.discard()
             raise BadOutput(
@@ -171,7 +171,7 @@ class StagedCatalogTable(Staged):
         """Drop it; harmless after publish or when called twice."""
         with contextlib.suppress(UserError):
             drop = f"DROP TABLE IF EXISTS {sql_name(self._staged)}"
-            self._session.attend(lambda: self._session.spark.sql(drop), self._target.name)
+            self._session.run(lambda: self._session.spark.sql(drop), self._target.name)
         if self._owns_session:
             self._session.close()
 

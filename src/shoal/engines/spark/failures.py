@@ -1,4 +1,4 @@
-"""What a failed query means for the user, in our words: Spark's may quote data."""
+"""What a failed query means for the user; Spark's own message may quote the data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNREADABLE = (
     "CSV header does not conform",
     "Malformed ORC file",
 )
-"""Words of Spark for a file that is not what it should be."""
+"""In messages of Spark about a file that is broken or of another format."""
 UNSUPPORTED = (
     "PARQUET_TYPE_",
     "UNSUPPORTED_TIME_TYPE",

@@ -1,4 +1,4 @@
-"""A folder of files written by Spark that nobody sees until it is published."""
+"""A folder of files written by Spark, staged until it is published."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _check_replaceable(target: SparkTarget, final: Folder) -> None:
         )
 
 
-class StagedFolder(Staged):
+class StagedSparkFolder(Staged):
     """A hidden folder beside the output, which only its owner can look into.
 
     `owns_session` says that the session is given back once nobody needs the folder.
@@ -89,12 +89,12 @@ class StagedFolder(Staged):
             options = OPTIONS.get(self._kind, {})
             ready.write.mode("append").format(self._kind).options(**options).save(self._staged.path)
 
-        self._session.attend(work, name, f"the output {self._target.name}")
+        self._session.run(work, name, f"the output {self._target.name}")
         self._number_files()
         self._staged.remove_checksums()
 
     def _number_files(self) -> None:
-        """Name new files by their place in the order alone: Spark's own names are random.
+        """Name new files by their order alone: Spark's own names are random.
 
         What is written later comes later, and within one write Spark's names begin in order.
         """
@@ -108,14 +108,14 @@ class StagedFolder(Staged):
     def source(self) -> SparkSource:
         """The staged files, read with no memory of what was written.
 
-        CSV does not tell empty text from none.
+        In CSV an empty text and a missing value are the same.
         """
 
         def read() -> DataFrame:
             assert self._schema is not None  # nothing is looked at before it is written  # noqa: S101
             return read_written(self._session.spark, self._staged.path, self._kind, self._schema)
 
-        frame = self._session.attend(read, self._target.name)
+        frame = self._session.run(read, self._target.name)
         relation = relation_of(frame, self._target.name, stored=self._kind != "csv")
         return SparkSource(self._session.shared(), relation)
 

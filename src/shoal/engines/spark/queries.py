@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from shoal.engines.spark.relation import SparkRelation
 
 SMALL = 1_000_000
-"""Rows of a table that is sent to every executor; Spark decides about larger ones."""
+"""Rows up to which a table is broadcast to every executor; Spark decides about larger ones."""
 
 
 def records(relation: SparkRelation, question: Question) -> DataFrame:
@@ -77,12 +77,12 @@ def recoded(relation: SparkRelation, recoding: Recoding, *, ordered: bool) -> Da
     """The released columns as r0, r1, ..., in an order that they alone decide.
 
     Three steps, as in SQL: clean the records, label them, keep those of the listed classes. A
-    generalization without values has no label for missing either: `listed` saw to it.
+    generalization without values has no label for missing either: the source lists them before.
 
     They are `ordered` by all released columns, which is total up to equal records, so nothing is
     left of the order of the input. Files of Spark need no order that means anything: there a hash
     of all that is released decides which file a record goes to, and its class and that hash where
-    it stands in it. That sorts by two numbers, and Spark need not make the records twice, as it
+    it is in it. That sorts by two numbers, and Spark need not make the records twice, as it
     does to find ranges.
     """
     _check_types(relation, recoding)
@@ -91,12 +91,12 @@ def recoded(relation: SparkRelation, recoding: Recoding, *, ordered: bool) -> Da
     )
     released = [_released(name, recoding) for name in recoding.columns]
     names = [f"r{i}" for i in range(len(released))]
-    place = F.coalesce("place", F.lit(0)).alias("place")
-    frame = frame.select(place, *map(Column.alias, released, names))
+    rank = F.coalesce("class_rank", F.lit(0)).alias("class_rank")
+    frame = frame.select(rank, *map(Column.alias, released, names))
     if ordered:
         return frame.orderBy(*(F.col(name).asc_nulls_first() for name in names)).select(*names)
     hashed = frame.withColumn("hash", F.xxhash64(*names)).repartition("hash")
-    return hashed.sortWithinPartitions("place", "hash").select(*names)
+    return hashed.sortWithinPartitions("class_rank", "hash").select(*names)
 
 
 def _check_types(relation: SparkRelation, recoding: Recoding) -> None:
@@ -143,14 +143,14 @@ def _passing(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> D
     """The join that lets classes pass; null-safe, since missing is a value like any other."""
     table, kinds = _classes(relation, recoding)
     keys = list(recoding.generalized)
-    told = [_codes(table.column(keys.index(name))) for name in recoding.same_in_class()]
-    table = table.append_column("place", class_ranks(told, len(table)))
+    codes = [_codes(table.column(keys.index(name))) for name in recoding.same_in_class()]
+    table = table.append_column("class_rank", class_ranks(codes, len(table)))
     classes = local_frame(frame.sparkSession, table, [*kinds, IntegerType()])
     match = F.lit(True)
     for j in range(len(kinds)):
         match = match & F.col(f"g{j}").eqNullSafe(F.col(f"k{j}"))
     how = "left" if recoding.mark else "inner"
-    return frame.join(sent(classes, len(table)), match, how)
+    return frame.join(small(classes, len(table)), match, how)
 
 
 def _codes(keys: pa.ChunkedArray) -> pa.Array:
@@ -194,12 +194,12 @@ def _released(name: str, recoding: Recoding) -> Column:
     if generalization is not None and generalization.values:
         value = F.col(f"g{list(recoding.generalized).index(name)}")
     if recoding.mark and name in recoding.blanked:
-        return F.when(F.col("place").isNotNull(), value)
+        return F.when(F.col("class_rank").isNotNull(), value)
     return value
 
 
-def sent(frame: DataFrame, rows: int) -> DataFrame:
-    """A table to join with, sent to every executor when it is small enough."""
+def small(frame: DataFrame, rows: int) -> DataFrame:
+    """A table to join with, broadcast to every executor when it is small enough."""
     return F.broadcast(frame) if rows <= SMALL else frame
 
 
@@ -216,7 +216,7 @@ def labelled(
     labels = pa.chunked_array([pa.array(generalization.labels, pa.string())])
     table = pa.table({f"{name}_key": keys.filter(known), f"{name}_label": labels.filter(known)})
     lookup = local_frame(frame.sparkSession, table, [kind, StringType()])
-    joined = frame.join(sent(lookup, len(table)), F.col(column) == F.col(f"{name}_key"), "left")
+    joined = frame.join(small(lookup, len(table)), F.col(column) == F.col(f"{name}_key"), "left")
     label = (
         F.when(F.col(column).isNull(), text_literal(generalization.missing))
         .when(F.col(f"{name}_label").isNull(), F.raise_error(F.lit(CHANGED)).cast("string"))

@@ -1,4 +1,4 @@
-"""A name or a path as a DataFrame: what the definition says, told to Spark's readers."""
+"""A name or a path of a definition, read as a DataFrame."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ CSV: dict[str, str | bool] = {
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 
 
-def format_of(place: SparkOptions | SparkTarget) -> str | None:
+def format_of(location: SparkOptions | SparkTarget) -> str | None:
     """The format of a path, and None for a name of the catalog.
 
-    A path has a slash, an ending of ours, or a format that is said; Parquet unless told otherwise.
+    A path has a slash, a known ending, or a stated format; its format is Parquet by default.
     """
-    by_ending = ENDINGS.get(PurePosixPath(place.name).suffix.lower())
-    if place.format is None and by_ending is None and "/" not in place.name:
+    by_ending = ENDINGS.get(PurePosixPath(location.name).suffix.lower())
+    if location.format is None and by_ending is None and "/" not in location.name:
         return None
-    return place.format or by_ending or "parquet"
+    return location.format or by_ending or "parquet"
 
 
 def parts_of(name: str) -> list[str]:
@@ -62,14 +62,14 @@ def read(session: Session, options: SparkOptions) -> SparkRelation:
     """The table, view or files that the options name."""
     kind = format_of(options)
     if kind is None:
-        return session.attend(lambda: _read_table(session.spark, options.name), options.name)
-    return session.attend(lambda: _read_path(session, options.name, kind), options.name)
+        return session.run(lambda: _read_table(session.spark, options.name), options.name)
+    return session.run(lambda: _read_path(session, options.name, kind), options.name)
 
 
 def read_written(spark: SparkSession, path: str, kind: str, schema: StructType) -> DataFrame:
     """Files that were written with this schema, read with no memory of their content.
 
-    CSV and JSON do not say the types of their columns, so these are told.
+    CSV and JSON do not say the types of their columns, so the schema is given.
     """
     reader = spark.read.format(kind)
     if kind == "csv":

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class SparkRelation:
     """A DataFrame whose columns are c0, c1, ..., with the real name and Spark's type of each.
 
-    Empty text and NaN are missing, unless what is `stored` is asked for.
+    Empty text and NaN are missing, unless the relation is `stored`.
     """
 
     name: str
@@ -40,7 +40,7 @@ class SparkRelation:
         )
 
     def position(self, name: str) -> int:
-        """Where a column stands; an error that lists the columns when there is none."""
+        """The index of a column; an error that lists the columns when there is none."""
         if name not in self.names:
             raise unknown_column(name, self.name, self.names)
         return self.names.index(name)
@@ -87,7 +87,7 @@ def relation_of(
 ) -> SparkRelation:
     """A DataFrame as a relation; `names` are the real ones where its own are not.
 
-    With `stored` its values are told apart as they are there, to be verified (see base.py).
+    With `stored` its values are compared as they are stored, to be verified (see base.py).
     """
     real = tuple(names or frame.columns)
     check_names(real, name)

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from shoal.engines.interruptible import attend
+from shoal.engines.interruptible import run_interruptible
 from shoal.engines.spark.failures import explained, not_started
 from shoal.engines.spark.java import java_in_environment
 from shoal.errors import BadData
@@ -35,7 +35,7 @@ OWN = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-"""What a session of our own is told; the rest comes from spark-defaults.conf."""
+"""Settings of a session of our own; the rest comes from spark-defaults.conf."""
 
 
 class _Uses:
@@ -82,8 +82,8 @@ class Session:
         """The same session for one more user, whose `close` does not end it for this one."""
         return Session(self.spark, is_own=False)
 
-    def attend(self, work: Callable[[], Answer], name: str, written: str = "") -> Answer:
-        """Do the work in a thread, so that Ctrl-C reaches this one and can stop the jobs.
+    def run(self, work: Callable[[], Answer], name: str, written: str = "") -> Answer:
+        """Run a call to Spark so that Ctrl-C can stop its jobs.
 
         When this thread is interrupted, it asks Spark to cancel the jobs of this session until the
         work has ended, and only then lets the interrupt go on. `name` is what messages call the
@@ -96,7 +96,7 @@ class Session:
             return work()
 
         try:
-            return attend(tagged, self.cancel, thread=InheritableThread)
+            return run_interruptible(tagged, self.cancel, thread=InheritableThread)
         except Exception as error:
             raise explained(error, name, written) from None
 
@@ -164,7 +164,7 @@ def check_master(running: SparkSession, master: str | None) -> None:
 
 
 def _start(master: str | None) -> SparkSession:
-    """A new session, without a word on the terminal."""
+    """A new session; nothing of it is printed on the terminal."""
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession

@@ -69,7 +69,7 @@ class SparkSource(Source):
             groups = frame.groupBy(*frame.columns).count()
             return _limited(groups, question.at_most).toArrow()
 
-        table = self._session.attend(count, self.name)
+        table = self._session.run(count, self.name)
         counts = table.column(len(question.columns)).cast(pa.int64())
         texts = spelled(table.drop_columns(["count"]), self._relation, question)
         return pa.table([*texts, counts], names=list(question.names))
@@ -81,7 +81,7 @@ class SparkSource(Source):
             found = records(self._relation, question).distinct()
             return _limited(found, question.at_most).count()
 
-        return self._session.attend(count, self.name)
+        return self._session.run(count, self.name)
 
     def recoded_frame(self, recoding: Recoding, *, ordered: bool) -> DataFrame:
         """The recoded records, as columns r0, r1, ... (see recoding.py)."""
@@ -101,7 +101,7 @@ class SparkSource(Source):
         self._session.close()
 
     def _listed(self, recoding: Recoding) -> Recoding:
-        """The same, with all values listed where unchanged values get a label for missing ones."""
+        """The recoding with all values listed where only missing values get a label."""
         generalized = dict(recoding.generalized)
         for name, given in recoding.generalized.items():
             if not given.values and given.missing is not None:
@@ -129,7 +129,7 @@ def _batches(
         rows: RDD[bytes] = RDD(packed, session.spark.sparkContext, NoOpSerializer())
         return schema, rows.toLocalIterator(prefetchPartitions=True)
 
-    schema, packed = session.attend(prepare, name)
+    schema, packed = session.run(prepare, name)
     renamed = schema.empty_table().rename_columns(list(names)).schema
 
     def unpacked() -> Iterator[pa.RecordBatch]:
@@ -154,7 +154,7 @@ class FrameSource(SparkSource, GivenFrame):
     def stage_frame(self, recoding: Recoding) -> StagedSparkFrame:
         """Recode in Spark, into a DataFrame."""
         frame = self.recoded_frame(recoding, ordered=True).toDF(*recoding.columns)
-        kept = self.session.attend(frame.localCheckpoint, self.name)
+        kept = self.session.run(frame.localCheckpoint, self.name)
         return StagedSparkFrame(self.session, kept)
 
 

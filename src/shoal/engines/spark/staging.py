@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shoal.engines.spark.catalog import StagedCatalogTable, check_table
-from shoal.engines.spark.folder import StagedFolder, check_folder
+from shoal.engines.spark.folder import StagedSparkFolder, check_folder
 from shoal.engines.spark.reading import format_of
 from shoal.engines.spark.session import check_master, open_session
 from shoal.engines.spark.source import SparkSource
@@ -36,7 +36,7 @@ def check_spark(target: SparkTarget, given: Any = None) -> None:
 
 def stage_recoded(
     source: Source, recoding: Recoding, target: SparkTarget
-) -> StagedFolder | StagedCatalogTable | None:
+) -> StagedSparkFolder | StagedCatalogTable | None:
     """Recode in Spark, into a staged folder or table; None where Spark has not the source."""
     if not isinstance(source, SparkSource):
         return None
@@ -53,7 +53,7 @@ def stage_recoded(
 
 def stage_rows(
     target: SparkTarget, rows: pa.RecordBatchReader, given: Any = None
-) -> StagedFolder | StagedCatalogTable:
+) -> StagedSparkFolder | StagedCatalogTable:
     """Write a stream of records, in its order: every chunk as one file."""
     session = open_session(given, target.master)
     try:
@@ -73,11 +73,11 @@ def stage_rows(
 
 def _staged(
     target: SparkTarget, session: Session, *, owns_session: bool
-) -> StagedFolder | StagedCatalogTable:
+) -> StagedSparkFolder | StagedCatalogTable:
     kind = format_of(target)
     if kind is None:
         return StagedCatalogTable(target, session, owns_session=owns_session)
-    return StagedFolder(target, kind, session, owns_session=owns_session)
+    return StagedSparkFolder(target, kind, session, owns_session=owns_session)
 
 
 def _chunks(rows: pa.RecordBatchReader) -> Iterator[pa.Table]:

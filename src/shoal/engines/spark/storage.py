@@ -16,7 +16,7 @@ Answer = TypeVar("Answer")
 
 
 class Folder:
-    """A path that need not exist yet; every call may raise an error in our words.
+    """A path that need not exist yet; errors of Spark are explained.
 
     `path` is the path with its file system, and `local` the same where it is one of this machine.
     """
@@ -30,7 +30,7 @@ class Folder:
             system = given.getFileSystem(settings)
             return system, system.makeQualified(given)
 
-        self._system, self._java = session.attend(resolved, path)
+        self._system, self._java = session.run(resolved, path)
         self.path = str(self._java.toString())
         is_local = self._system.getScheme() == "file"
         self.local = Path(self._java.toUri().getPath()) if is_local else None
@@ -56,7 +56,7 @@ class Folder:
         )
 
     def entries(self) -> list[str]:
-        """The names in the folder, in their order; checksum files of Hadoop's are not told."""
+        """The names in the folder, in their order; without Hadoop's checksum files."""
         found = self._do(lambda: self._system.listStatus(self._java))
         return sorted(str(each.getPath().getName()) for each in found)
 
@@ -93,7 +93,7 @@ class Folder:
             path.unlink()
 
     def sweep(self) -> None:
-        """Remove what killed processes of this host left beside it, and undo half a replacement."""
+        """Remove what killed processes of this host left, undo an unfinished replacement."""
         parent = type(self)(self._session, str(self._java.getParent().toString()))
         for name in parent.entries() if parent.is_folder() else ():
             if is_left(name, HIDDEN):
@@ -131,9 +131,9 @@ class Folder:
         return self.beside(f".{self.name}.shoal-before")
 
     def _move_to(self, other: Folder) -> None:
-        """Hadoop tells a failed rename by an answer, not by an exception."""
+        """Hadoop reports a failed rename by its result, not by an exception."""
         if not self._do(lambda: self._system.rename(self._java, other._java)):
             raise OSError(0, f"{self.name} could not be renamed")
 
     def _do(self, work: Callable[[], Answer]) -> Answer:
-        return self._session.attend(work, self.path, self.path)
+        return self._session.run(work, self.path, self.path)

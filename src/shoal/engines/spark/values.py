@@ -50,7 +50,7 @@ def duck_type(kind: DataType) -> str | None:
 
 
 def value(column: Column, kind: DataType, *, stored: bool = False) -> Column:
-    """A value in its own type; empty text and NaN are null unless what is stored is asked for.
+    """A value in its own type; empty text and NaN are null unless `stored`.
 
     Text loses its collation.
     """
@@ -67,8 +67,8 @@ def key(column: Column, kind: DataType, *, stored: bool = False) -> Column:
     """What stands for a value when Spark groups and joins.
 
     Spark takes -0.0 for 0.0 there, though they have different texts. NaN is free to stand for -0.0,
-    since a NaN itself is missing, and Spark takes NaN for equal to NaN. Where what is stored is
-    asked for, NaN is a value, and the texts that Spark gives to numbers stand for them.
+    since a NaN itself is missing, and Spark takes NaN for equal to NaN. With `stored` NaN is a
+    value, and keys are the texts that Spark gives to numbers.
     """
     present = value(column, kind, stored=stored)
     if stored and isinstance(kind, _FLOATS):
@@ -106,31 +106,31 @@ def _of_key(key: str, kind: DataType, given: pa.DataType) -> str:
     return f"CASE WHEN isnan({key}) THEN '-0.0' ELSE {key} END"
 
 
-def keys_of(wanted: Sequence[str], kind: DataType) -> pa.ChunkedArray:
+def keys_of(texts: Sequence[str], kind: DataType) -> pa.ChunkedArray:
     """For each text the key of the value that has it, null where no value of the type has it.
 
     A value has a text when it casts to exactly that: `1` is the text of no double, `1.0` is.
     """
-    given = pa.array(wanted, pa.string())
+    column = pa.array(texts, pa.string())
     if is_text(kind):
-        return pa.chunked_array([given])
+        return pa.chunked_array([column])
     name = duck_type(kind)
     is_float = isinstance(kind, _FLOATS)
     special = f"WHEN isnan(k) THEN NULL WHEN t = '-0.0' THEN CAST('nan' AS {name})"
     session = Session(in_order=True)
     try:
-        session.register("wanted", pa.table({"t": given}))
+        session.register("texts", pa.table({"t": column}))
         return session.table(
             f"SELECT CASE {special * is_float} WHEN CAST(k AS VARCHAR) = t THEN k END"
-            f" FROM (SELECT t, TRY_CAST(t AS {name}) AS k FROM wanted)"
+            f" FROM (SELECT t, TRY_CAST(t AS {name}) AS k FROM texts)"
         ).column(0)
     finally:
         session.close()
 
 
-def literals(wanted: Sequence[str], kind: DataType) -> list[Column]:
+def literals(texts: Sequence[str], kind: DataType) -> list[Column]:
     """The keys of those values that have one of these texts, as literals."""
-    found = keys_of([text for text in wanted if text], kind)
+    found = keys_of([text for text in texts if text], kind)
     return [_literal(each, kind) for each in found if each.is_valid]
 
 
