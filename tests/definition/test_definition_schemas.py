@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
 from definitions import definitions
-from shoal.definition import hierarchies, model, places, protection
+from shoal.definition import model, places, protection
 from shoal.definition.json_schema import json_schema
 from shoal.definition.model import Definition, Part
 from shoal.definition.write import to_mapping
@@ -71,7 +71,7 @@ NAMES_IN_XML = {
 def test_the_xml_schema_has_a_name_for_every_key() -> None:
     parts = {
         part
-        for module in (model, hierarchies, places, protection)
+        for module in (model, places, protection)
         for part in vars(module).values()
         if isinstance(part, type) and issubclass(part, Part)
     }

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from definitions import definitions
-from shoal.definition import hierarchies
 from shoal.definition.convert import spelled
-from shoal.definition.model import Definition
+from shoal.definition.model import Definition, Taxonomy
 from shoal.definition.read import from_mapping, parse
 from shoal.errors import BadOutput
 
@@ -47,7 +46,7 @@ def tree_of(tree: Any) -> Any:
     attribute = {"role": "quasi-identifier", "hierarchy": {"tree": tree}}
     definition = from_mapping({"source": "x.csv", "k": 2, "attributes": {"a": attribute}})
     hierarchy = definition.attributes["a"].hierarchy
-    assert isinstance(hierarchy, hierarchies.Taxonomy)
+    assert isinstance(hierarchy, Taxonomy)
     return hierarchy.tree
 
 

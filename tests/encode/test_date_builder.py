@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.definition.hierarchies.dates import parse_date
 from shoal.definition.model import Dates
-from shoal.encode.builders import build
-from shoal.encode.builders.dates import parse_date
+from shoal.encode.build import build
 from shoal.encode.hierarchy import Hierarchy
 from shoal.errors import BadHierarchy
 

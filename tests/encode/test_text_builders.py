@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.definition.hierarchies.numbers import parse_number
 from shoal.definition.model import Groups, Mask, Suppress
-from shoal.encode.builders import build
-from shoal.encode.builders.numbers import parse_number
+from shoal.encode.build import build
 from shoal.encode.hierarchy import Hierarchy
 from shoal.errors import BadHierarchy
 

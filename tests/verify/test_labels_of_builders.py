@@ -24,7 +24,7 @@ from shoal.definition.model import (
     Suppress,
     Taxonomy,
 )
-from shoal.encode.builders import build
+from shoal.encode.build import build
 from shoal.verify.labels.base import missing_label
 from shoal.verify.levels import labels_of
 
@@ -163,3 +163,28 @@ def test_plug_ins(values: set[str], steps: int) -> None:
 )
 def test_a_column_without_values(spec: Hierarchy) -> None:
     same_labels(spec, set())
+
+
+OWN_KINDS: list[Hierarchy] = [
+    Suppress(),
+    Mask.model_validate({"mask": 2}),
+    Intervals.model_validate({"intervals": [5, 10]}),
+    Cuts.model_validate({"cuts": [[18, 65], [18]]}),
+    Dates.model_validate({"date": ["year"]}),
+    Groups.model_validate({"groups": [2]}),
+    Taxonomy.model_validate({"tree": {"x": ["10", "20"]}}),
+]
+
+
+@pytest.mark.parametrize("spec", OWN_KINDS)
+def test_the_verifier_reads_the_kinds_of_shoal_without_building_them(
+    spec: Hierarchy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("the verifier asked the kind that it judges")
+
+    monkeypatch.setattr(type(spec), "rows", refuse)
+    labels = labels_of(spec, {"10", "20"})
+    for level in range(labels.last + 1):
+        known = labels.generalized(level)
+        assert labels.misfits(level, list(known.values())) == []

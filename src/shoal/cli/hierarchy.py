@@ -12,7 +12,7 @@ from shoal.errors import BadDefinition, Mistake, did_you_mean, quoted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shoal.definition import model
+    from shoal.definition.hierarchies.base import Kind
     from shoal.encode.hierarchy import Hierarchy
     from shoal.engines.base import SourceOptions
 
@@ -116,7 +116,7 @@ def check(
     from pydantic import ValidationError
 
     from shoal.definition.model import Csv
-    from shoal.encode.builders import build
+    from shoal.encode.build import build
     from shoal.engines.base import FileOptions
 
     if (data is None) != (column is None):
@@ -139,9 +139,8 @@ def _of_definition(path: Path, name: str, *, every_level: bool = False) -> tuple
 
     With `every_level` it has the level `*` also where that says no more than the level below.
     """
-    from shoal.definition.check_hierarchy import heights
     from shoal.definition.read import read
-    from shoal.encode.builders import build
+    from shoal.encode.build import build
     from shoal.encode.propose import propose
 
     definition = read(path)
@@ -152,13 +151,13 @@ def _of_definition(path: Path, name: str, *, every_level: bool = False) -> tuple
     counts = _counts(definition.source.options(), name, definition.missing.values)
     given = definition.attributes[name].hierarchy
     spec = given or propose(list(counts))
-    levels = heights(spec) if every_level else None
+    levels = spec.heights if every_level else None
     return build(name, spec, counts, lowest=0 if levels is None else levels[1]), given is None
 
 
 def _of_data(data: str, column: str, missing: Sequence[str], chosen: dict[str, Any]) -> Hierarchy:
     """The chosen hierarchy, or a proposed one, for a column of a data file."""
-    from shoal.encode.builders import build
+    from shoal.encode.build import build
     from shoal.encode.propose import propose
     from shoal.engines.base import FileOptions
 
@@ -169,25 +168,16 @@ def _of_data(data: str, column: str, missing: Sequence[str], chosen: dict[str, A
     return build(column, spec or propose(sorted(counts)), counts)
 
 
-def _spec(chosen: dict[str, Any]) -> model.Hierarchy:
-    """The one chosen builder, as a definition would say it."""
+def _spec(chosen: dict[str, Any]) -> Kind:
+    """The one chosen kind, as a definition would write it."""
     from pydantic import ValidationError
 
-    from shoal.definition import model
+    from shoal.definition.hierarchies.registry import KINDS
 
     ((key, items),) = chosen.items()
+    keys = {} if items is True else {key: items[0] if len(items) == 1 else items}
     try:
-        match key:
-            case "intervals":
-                return model.Intervals(intervals=items)
-            case "mask":
-                return model.Mask(mask=items[0] if len(items) == 1 else items)
-            case "date":
-                return model.Dates(date=items)
-            case "groups":
-                return model.Groups(groups=items)
-            case _:
-                return model.Suppress()
+        return KINDS[key].model_validate(keys)
     except ValidationError:
         raise typer.BadParameter(f"--{key} {','.join(items)} is not understood") from None
 

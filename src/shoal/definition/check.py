@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shoal import plugins
-from shoal.definition.check_hierarchy import heights, of_hierarchy
 from shoal.definition.demands import Demand, demands_on, loss_of
 from shoal.definition.model import (
     Attribute,
@@ -107,7 +106,8 @@ def of_attribute(name: str, attribute: Attribute) -> list[Mistake]:
     misplaced = list(_misplaced(key, attribute))
     if misplaced:
         return misplaced
-    found = of_hierarchy(f"{key}.hierarchy", attribute.hierarchy) if attribute.hierarchy else []
+    hierarchy = attribute.hierarchy
+    found = list(hierarchy.mistakes(f"{key}.hierarchy")) if hierarchy else []
     return [
         *found,
         *([] if found else _of_levels(key, attribute)),
@@ -232,7 +232,7 @@ def _of_levels(key: str, attribute: Attribute) -> Iterator[Mistake]:
     if attribute.limit is not None and lowest > attribute.limit:
         what = f"{lowest} is above the limit {attribute.limit}, so no level is allowed"
         yield Mistake(f"{key}.from", what, f"write a level from 0 to {attribute.limit}")
-    known = heights(attribute.hierarchy) if attribute.hierarchy else None
+    known = attribute.hierarchy.heights if attribute.hierarchy else None
     if known is None:
         return
     least, greatest = known

@@ -14,8 +14,8 @@ from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
-from shoal.definition.check_hierarchy import heights
 from shoal.definition.column_words import Sound
+from shoal.definition.hierarchies.registry import EXAMPLES
 from shoal.definition.model import Attribute, Dates, Diversity, Hierarchy, Intervals, Role, Suppress
 from shoal.definition.write import WIDTH, attribute_mapping, yaml_lines
 
@@ -215,7 +215,7 @@ def _searchable(guesses: Sequence[Guess]) -> list[Guess]:
     for found in sorted(guesses, key=lambda found: not found.by_name):
         hierarchy = found.attribute.hierarchy
         if hierarchy is not None:
-            levels = (heights(hierarchy) or (1, 1))[1] + 1
+            levels = (hierarchy.heights or (1, 1))[1] + 1
             if not sizes or prod(sizes) * levels <= MOST_NODES:
                 sizes.append(levels)
                 chosen.add(found.profile.name)
@@ -255,8 +255,8 @@ def _lines(draft: Draft, guesses: Sequence[Guess]) -> Iterator[str]:
     yield "#   quasi-identifier  others may know it; generalized along its hierarchy"
     yield "#   sensitive         needs a demand, such as diversity: {distinct: 3}"
     yield "#   keep, drop        released unchanged, left out"
-    yield "# Hierarchies: suppress, {mask: 5}, {intervals: [5, 10]}, {cuts: [18, 65]},"
-    yield "#   {date: [month, year]}, {groups: [5, 10]}, {tree: {...}}, or a CSV file."
+    examples = f"# Hierarchies: {', '.join(EXAMPLES)}."
+    yield from textwrap.wrap(examples, WIDTH, subsequent_indent="#   ", break_on_hyphens=False)
     yield "# `limit: 2` beside a hierarchy allows no level above 2; `priority` weighs attributes."
     yield "attributes:"
     for found in guesses:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from shoal.definition.hierarchies.registry import KINDS
 from shoal.definition.model import (
-    HIERARCHY_KEYS,
     ROLES,
     Attribute,
     Closeness,
@@ -19,7 +19,6 @@ from shoal.definition.model import (
     Part,
     Recursive,
     Search,
-    Suppress,
 )
 from shoal.definition.outputs import OUTPUTS
 from shoal.definition.parse import dotted
@@ -65,12 +64,6 @@ EXAMPLES: Mapping[str, str] = {
     "aggregate": "aggregate: geometric",
     "parameters": "parameters: {weight: 2}",
     "sensitive": "sensitive: value",
-    "mask": "mask: 5",
-    "intervals": "intervals: [5, 10, 20]",
-    "cuts": "cuts: [[18, 30, 65], [18, 65]]",
-    "date": "date: [month, year]",
-    "groups": "groups: [5, 10]",
-    "tree": "tree: {north: [Oslo, Turku], south: [Rome]}",
     "t": "t: 0.2",
     "c": "c: 4",
     "l": "l: 3",
@@ -92,6 +85,7 @@ EXAMPLES: Mapping[str, str] = {
     "spill folder": "spill folder: /big",
     "partition by": "partition by: [year]",
     "file size": "file size: 500 MB",
+    **{key: kind.example[1:-1] for key, kind in KINDS.items() if kind.example[0] == "{"},
 }
 
 _PLACES: Mapping[tuple[str, ...], type[Part]] = {
@@ -188,7 +182,7 @@ def _known_keys(where: tuple[str | int, ...]) -> list[str]:
     """The keys of the part that holds this place."""
     holder = tuple(map(str, where[:-1]))
     if len(holder) == 4 and holder[2] == "hierarchy":
-        part = HIERARCHY_KEYS.get(holder[3], Suppress)
+        part: type[Part] = KINDS[holder[3]]
     else:
         if holder[1:2] == (SEVERAL,):
             holder = (holder[0], *holder[3:])

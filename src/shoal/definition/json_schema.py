@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.definition.model import HIERARCHY_KEYS, ROLES, Definition
+from shoal.definition.hierarchies.registry import KINDS
+from shoal.definition.model import ROLES, Definition
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _NUMBER: dict[str, Any] = {"type": "number"}
@@ -19,13 +20,12 @@ _SCALARS: dict[str, Any] = {
     "type": "object",
     "additionalProperties": {"type": ["string", "number", "boolean"]},
 }
-_COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
 
 _BUILDER: dict[str, Any] = {
     "type": "object",
     "minProperties": 1,
     "maxProperties": 1,
-    "propertyNames": {"not": {"enum": list(HIERARCHY_KEYS)}},
+    "propertyNames": {"not": {"enum": list(KINDS)}},
     "additionalProperties": {"type": ["object", "null"]},
 }
 _ABOUT = ("default", "description")
@@ -59,11 +59,11 @@ SHORT_KEYS: Mapping[tuple[str, str], dict[str, Any]] = {
     ("Spark", "columns"): _TEXT,
     ("Attribute", "hierarchy"): {"anyOf": [_TEXT, _BUILDER]},
     ("Missing", "values"): {"type": "array", "items": {"type": ["string", "number"]}},
-    ("Mask", "mask"): _COUNT,
-    ("Intervals", "intervals"): _NUMBER,
-    ("Cuts", "cuts"): {"type": "array", "items": _NUMBER},
-    ("Dates", "date"): _TEXT,
-    ("Groups", "groups"): _COUNT,
+    **{
+        (kind.__name__, kind.key): dict(kind.short)
+        for kind in KINDS.values()
+        if kind.short is not None
+    },
 }
 """What may stand at a key beside the form that the model keeps, `items` for those of a list."""
 

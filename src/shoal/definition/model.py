@@ -12,21 +12,17 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from shoal.definition.hierarchies import (
-    HIERARCHY_KEYS,
-    Csv,
-    Cuts,
-    Dates,
-    DateUnit,
-    Groups,
-    Hierarchy,
-    HierarchyChoice,
-    Intervals,
-    Mask,
-    PluggedIn,
-    Suppress,
-    Taxonomy,
-)
+from shoal.definition.hierarchies.base import Kind as Hierarchy
+from shoal.definition.hierarchies.cuts import Cuts
+from shoal.definition.hierarchies.dates import Dates, DateUnit
+from shoal.definition.hierarchies.file import Csv
+from shoal.definition.hierarchies.groups import Groups
+from shoal.definition.hierarchies.intervals import Intervals
+from shoal.definition.hierarchies.mask import Mask
+from shoal.definition.hierarchies.plugin import PluggedIn
+from shoal.definition.hierarchies.registry import HierarchyChoice  # noqa: TC001 the model needs it
+from shoal.definition.hierarchies.suppress import Suppress
+from shoal.definition.hierarchies.tree import Taxonomy
 from shoal.definition.outputs import OutputChoice, OutputFile, OutputSpark, OutputTable
 from shoal.definition.places import Names  # noqa: TC001 the model needs it
 from shoal.definition.protection import (
@@ -50,7 +46,6 @@ from shoal.definition.sources import Database, Files, Place, Several, SourceChoi
 from shoal.engines.base import Resources
 
 __all__ = [
-    "HIERARCHY_KEYS",
     "ROLES",
     "Attribute",
     "Closeness",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.definition.hierarchies import Csv
+from shoal.definition.hierarchies.file import Csv
 from shoal.definition.outputs import OutputFile, OutputSpark, OutputTable
 from shoal.engines.same_file import file_of_url, files_beside, is_read_by, is_same_file, resolved
 from shoal.errors import BadOutput

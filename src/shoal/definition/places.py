@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, BeforeValidator
 
 from shoal import plugins
-from shoal.definition.scalars import Part, Text, Wrong, listed, nearest, shown
+from shoal.definition.scalars import Part, Text, Wrong, as_list, nearest, shown
 from shoal.engines.base import NATIVE
 from shoal.engines.same_file import is_path
 from shoal.errors import MissingExtra
@@ -20,7 +20,7 @@ from shoal.errors import MissingExtra
 KINDS = ("path", "url", "spark")
 """The key that tells the kind of a place."""
 _ENDINGS = (".csv", ".parquet", ".json", ".jsonl", ".ndjson", ".orc")
-Names: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(listed)]
+Names: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(as_list)]
 
 
 def installed(kind: str, verb: str) -> AfterValidator:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from pydantic import ValidationError
 
 from shoal.definition import check
-from shoal.definition.check_hierarchy import near_files
 from shoal.definition.explain import explain, place_of
+from shoal.definition.hierarchies.file import near_files
 from shoal.definition.model import ROLES, Attribute, Definition
 from shoal.definition.parse import Parsed, Unreadable, parse_json, parse_yaml
 from shoal.definition.scalars import shown

@@ -148,7 +148,7 @@ def _folder(info: ValidationInfo) -> Path:
     return Path((info.context or {}).get("folder", ""))
 
 
-def listed(value: object) -> object:
+def as_list(value: object) -> object:
     """A single value where a list is expected is a list of one."""
     return (value,) if isinstance(value, str | int | float) else value
 
@@ -163,6 +163,17 @@ def shown(value: object) -> str:
         return "nothing"
     text = repr(str(value))
     return text if len(text) <= 60 else f"{text[:57]}...'"
+
+
+def plain(value: Any) -> Any:
+    """Mappings, lists, numbers and text only: what YAML and JSON can hold."""
+    if isinstance(value, Mapping):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return str(value) if isinstance(value, Path) else value
 
 
 def nearest(word: str, known: Iterable[str], otherwise: str = "") -> str:

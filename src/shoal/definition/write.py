@@ -5,23 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from shoal import plugins
-from shoal.definition.model import (
-    HIERARCHY_KEYS,
-    Attribute,
-    Csv,
-    Definition,
-    Hierarchy,
-    Mask,
-    PluggedIn,
-    Suppress,
-)
+from shoal.definition.hierarchies.registry import written
 from shoal.definition.places import KINDS
+from shoal.definition.scalars import plain
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Attribute, Definition
 
 WIDTH = 100
 
@@ -36,7 +29,7 @@ def to_mapping(definition: Definition) -> dict[str, Any]:
     `from_mapping` makes an equal definition of it. Paths stay as they are: they are relative to the
     folder that the program runs in.
     """
-    found: dict[str, Any] = _plain(definition.model_dump(by_alias=True, exclude_defaults=True))
+    found: dict[str, Any] = plain(definition.model_dump(by_alias=True, exclude_defaults=True))
     found["source"] = _source(found["source"])
     for key, short in (("output", "path"), ("missing", "match"), ("loss", "name")):
         if key in found:
@@ -53,9 +46,9 @@ def to_mapping(definition: Definition) -> dict[str, Any]:
 
 def attribute_mapping(attribute: Attribute) -> dict[str, Any] | str:
     """One attribute in the keys of the file; a bare role where there is nothing else."""
-    found: dict[str, Any] = _plain(attribute.model_dump(by_alias=True, exclude_defaults=True))
+    found: dict[str, Any] = plain(attribute.model_dump(by_alias=True, exclude_defaults=True))
     if attribute.hierarchy is not None:
-        found["hierarchy"] = _hierarchy(attribute.hierarchy)
+        found["hierarchy"] = written(attribute.hierarchy)
     return found["role"] if found.keys() == {"role"} else found
 
 
@@ -80,24 +73,6 @@ def yaml_lines(key: str, value: object, indent: str = "") -> Iterator[str]:
             yield from yaml_lines(inner, below, f"{indent}  ")
 
 
-def _hierarchy(hierarchy: Hierarchy) -> Any:
-    if isinstance(hierarchy, Suppress):
-        return "suppress"
-    found = _plain(hierarchy.model_dump(by_alias=True, exclude_defaults=True))
-    if isinstance(hierarchy, Mask) and hierarchy.mask == tuple(range(1, len(hierarchy.mask) + 1)):
-        found["mask"] = len(hierarchy.mask)
-    if isinstance(hierarchy, PluggedIn) and _is_short(hierarchy.builder):
-        return {hierarchy.builder: found.get("parameters", {})}
-    if isinstance(hierarchy, Csv) and re.search(r"[./\\]", found["path"]):
-        return _short(found, "path")
-    return found
-
-
-def _is_short(builder: str) -> bool:
-    """Whether the name of a builder alone tells the kind of a hierarchy."""
-    return builder in plugins.names("builder") and builder not in HIERARCHY_KEYS
-
-
 def _source(given: Any) -> Any:
     """One place, or a list of them; the key that tells the kind comes first."""
     if isinstance(given, list):
@@ -110,17 +85,6 @@ def _short(mapping: dict[str, Any], key: str) -> Any:
     """The value of the key alone, where the mapping says nothing else and it is no URL."""
     alone = mapping.keys() == {key} and "://" not in str(mapping[key])
     return mapping[key] if alone else mapping
-
-
-def _plain(value: Any) -> Any:
-    """Mappings, lists, numbers and text only: what YAML and JSON can hold."""
-    if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return str(value) if isinstance(value, Path) else value
 
 
 def _decimal(number: Decimal) -> str:

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from lxml import etree
 
+from shoal.definition.hierarchies.registry import KINDS_BY_ELEMENT
 from shoal.definition.parse import DEEPEST, Unreadable
 from shoal.definition.scalars import shown
 from shoal.definition.xml_mistakes import Checked, checked
@@ -57,8 +58,12 @@ def parse_elements(text: str) -> Checked:
 
 
 def schema_text() -> str:
-    """The XML schema of definitions, as it ships with the package."""
-    return (files("shoal.definition") / "schema" / "definition.xsd").read_text(encoding="utf-8")
+    """The XML schema of definitions: the file of the package, and what each kind adds to it."""
+    text = (files("shoal.definition") / "schema" / "definition.xsd").read_text(encoding="utf-8")
+    tags = [f'<xs:element name="{tag}" type="{tag}"/>' for tag in KINDS_BY_ELEMENT]
+    types = [kind.xsd.strip("\n") for kind in KINDS_BY_ELEMENT.values()]
+    text = text.replace("<!-- elements of the kinds -->", "\n        ".join(tags))
+    return text.replace("  <!-- types of the kinds -->", "\n".join(types))
 
 
 @cache

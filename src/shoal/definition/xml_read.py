@@ -6,10 +6,18 @@ stands twice is still a mistake. Values stay text: the one model checks them, as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shoal.definition.parse import Parsed, Unreadable, dotted
+from shoal.definition.hierarchies.registry import KINDS_BY_ELEMENT
+from shoal.definition.parse import Parsed, Place, Unreadable, dotted
+from shoal.definition.xml_elements import (
+    attributes_of,
+    key_of,
+    parameter_value,
+    parameters_in,
+    put_once,
+)
 from shoal.definition.xml_parse import parse_elements
 from shoal.errors import Mistake
 
@@ -33,7 +41,7 @@ def parse_xml(text: str) -> Parsed:
     checked = parse_elements(text)
     data = reader.definition(checked.root)
     mistakes = (*checked.mistakes, *reader.mistakes)
-    return Parsed(data, reader.lines, mistakes, checked.left_out)
+    return Parsed(data, reader.lines, mistakes, (*checked.left_out, *reader.left_out))
 
 
 class _Reader:
@@ -42,6 +50,7 @@ class _Reader:
     def __init__(self) -> None:
         self.lines: dict[str, int] = {}
         self.mistakes: list[Mistake] = []
+        self.left_out: list[Place] = []
 
     def definition(self, root: _Element) -> dict[str, Any]:
         """The five sections, in the order of the schema."""
@@ -87,7 +96,11 @@ class _Reader:
                 case "privacy":
                     models = data.setdefault("privacy", {})
                     self.put(
-                        models, str(element.get("model")), _parameters(element), element, "privacy"
+                        models,
+                        str(element.get("model")),
+                        parameters_in(element),
+                        element,
+                        "privacy",
                     )
                 case "null_handling":
                     match = _word(element)
@@ -109,7 +122,7 @@ class _Reader:
         return {"attributes": found} | ({"others": others} if others is not None else {})
 
     def attribute(self, element: _Element, name: str) -> dict[str, Any]:
-        said = dict(_keys(element))
+        said = dict(attributes_of(element))
         role = str(said.pop("type")).strip()
         said.pop("name")
         data: dict[str, Any] = {"role": ROLES_OF_ANON.get(role, role), **said}
@@ -123,7 +136,7 @@ class _Reader:
                 case "privacy":
                     models = data.setdefault("privacy", {})
                     model = str(child.get("model"))
-                    self.put(models, model, _parameters(child), child, *place, "privacy")
+                    self.put(models, model, parameters_in(child), child, *place, "privacy")
                 case tag:
                     self.put(data, str(tag), _part(child), child, *place)
         return data
@@ -136,48 +149,19 @@ class _Reader:
             losses = [child.get("information_loss") for child in element.iterchildren("level")]
             if losses:
                 self.put(attribute, "information loss", losses, element, "attributes", name)
-            for kind in element.iterchildren():
-                if kind.tag != "level":
-                    hierarchy = self.hierarchy(kind)
-                    self.put(attribute, "hierarchy", hierarchy, kind, "attributes", name)
+            for each in element.iterchildren():
+                if each.tag != "level":
+                    self.hierarchy(attribute, each, name)
 
-    def hierarchy(self, element: _Element) -> Any:
+    def hierarchy(self, attribute: dict[str, Any], element: _Element, name: str) -> None:
         """One hierarchy, whose element is named after its kind."""
-        said = dict(_keys(element))
-        match element.tag:
-            case "suppress":
-                return "suppress"
-            case "tree":
-                return {"tree": self.tree(element)}
-            case "cuts":
-                return {"cuts": [(points.text or "").split() for points in element]}
-            case "mask":
-                count = said.pop("characters", None)
-                steps = said.pop("steps", "").split()
-                return {"mask": steps if count is None else count, **said}
-            case "intervals":
-                return {"intervals": said.pop("widths").split(), **said}
-            case "date":
-                return {"date": said.pop("units").split(), **said}
-            case "builder":
-                return {"builder": said["name"], "parameters": _parameters(element)}
-            case "groups":
-                return {"groups": said.pop("sizes").split(), **said}
-            case _:
-                return said
-
-    def tree(self, element: _Element) -> Any:
-        """What is under a label: a list where there are leaves only, else a mapping."""
-        labels = [str(child.get("label")) for child in element]
-        if not any(len(child) for child in element) and element.tag != "tree":
-            return labels or None
-        found: dict[str, Any] = {}
-        for label, child in zip(labels, element, strict=True):
-            if label in found:
-                what = f"{label!r} stands twice under one label"
-                self.mistakes.append(Mistake("tree", what, "keep one of them", child.sourceline))
-            found[label] = self.tree(child)
-        return found
+        try:
+            data = KINDS_BY_ELEMENT[str(element.tag)].from_xml(element)
+        except Unreadable as error:
+            self.mistakes += error.mistakes
+            self.left_out.append(("attributes", name, "hierarchy"))
+            return
+        self.put(attribute, "hierarchy", data, element, "attributes", name)
 
     def put(
         self, data: dict[str, Any], key: str, value: Any, element: _Element, *place: str
@@ -199,61 +183,34 @@ class _Reader:
 
 def _diversity(element: _Element, kind: str) -> Any:
     """`l` alone, or `c` and `l`: what the kind wants, the model says."""
-    said = {key: value for key, value in _keys(element) if key != "type"}
+    said = {key: value for key, value in attributes_of(element) if key != "type"}
     return said if kind == "recursive" or "c" in said else said["l"]
 
 
 def _part(element: _Element) -> dict[str, Any]:
     """Attributes as keys, and the elements inside as what they hold: texts, lists and mappings."""
-    found: dict[str, Any] = dict(_keys(element))
+    found: dict[str, Any] = dict(attributes_of(element))
     for child in element:
         match child.tag:
             case "query":
-                _once(found, "query", child.text or "", child)
+                put_once(found, "query", child.text or "", child)
             case "parameter":
-                _once(found.setdefault("parameters", {}), child.get("name"), _value(child), child)
+                put_once(
+                    found.setdefault("parameters", {}),
+                    child.get("name"),
+                    parameter_value(child),
+                    child,
+                )
             case "option":
                 options = found.setdefault("options", {})
-                _once(options, child.get("name"), child.get("value"), child)
+                put_once(options, child.get("name"), child.get("value"), child)
             case "rename":
-                _once(found.setdefault("rename", {}), child.get("column"), child.get("to"), child)
+                put_once(
+                    found.setdefault("rename", {}), child.get("column"), child.get("to"), child
+                )
             case tag:
-                found.setdefault(_key(str(tag)), []).append(child.text or "")
+                found.setdefault(key_of(str(tag)), []).append(child.text or "")
     return found
-
-
-def _parameters(element: _Element) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for child in element:
-        _once(found, child.get("name"), _value(child), child)
-    return found
-
-
-def _once(found: dict[str, Any], name: Any, value: Any, element: _Element) -> None:
-    """Put a value under its name, which may stand once."""
-    if name in found:
-        raise Unreadable(Mistake(str(name), "stands twice", "keep one of them", element.sourceline))
-    found[str(name)] = value
-
-
-def _value(element: _Element) -> Any:
-    """A parameter or an item: a list, a mapping, a text, or nothing."""
-    for child in element:
-        if child.tag == "list":
-            return [_value(item) for item in child]
-        return _parameters(child)
-    return element.get("value")
-
-
-def _keys(element: _Element) -> Iterator[tuple[str, str]]:
-    """The attributes of an element as keys; those of a namespace are for XML tools, not for us."""
-    for name, value in element.attrib.items():
-        if not str(name).startswith("{"):
-            yield _key(str(name)), str(value)
-
-
-def _key(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _word(element: _Element) -> str:

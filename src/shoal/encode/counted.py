@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,15 +31,6 @@ def column_of(counted: pa.Table, name: str) -> Column:
     rows = pc.fill_null(encoded.indices, len(values)).to_numpy(zero_copy_only=False)
     counts = np.bincount(rows, weights=weights_of(counted), minlength=len(values))
     return Column(dict(zip(values, counts.astype(np.int64).tolist(), strict=False)), rows)
-
-
-def natural(value: str) -> tuple[int, float, str]:
-    """Numbers by size before text by code point."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    return (1, 0.0, value) if math.isnan(number) else (0, number, value)
 
 
 def weights_of(counted: pa.Table) -> Ints:

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.definition.hierarchies.base import TOP
 from shoal.errors import BadHierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from shoal.values import Ints
-
-TOP = "*"
-"""The label that says nothing."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shoal.definition.check_hierarchy import heights
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def levels_of(
     no more than the level below: a limit there allows all levels, and its loss is never paid.
     """
     limit, losses, height = declared.limit, declared.information_loss, hierarchy.height
-    known = heights(declared.hierarchy) if declared.hierarchy else None
+    known = declared.hierarchy.heights if declared.hierarchy else None
     highest = height if known is None else max(height, known[1])
     if declared.lowest > height:
         raise BadData(

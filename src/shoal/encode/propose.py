@@ -9,9 +9,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from shoal.definition.hierarchies.dates import DATE_LABELS, parse_date
+from shoal.definition.hierarchies.numbers import parse_number
 from shoal.definition.model import Dates, DateUnit, Hierarchy, Intervals, Mask, Suppress
-from shoal.encode.builders.dates import DATE_LABELS, parse_date
-from shoal.encode.builders.numbers import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from shoal.encode.builders import build
+from shoal.definition.hierarchies.base import natural
+from shoal.encode.build import build
 from shoal.encode.classes import merge_histogram, number_rows
-from shoal.encode.counted import column_of, natural, weights_of
+from shoal.encode.counted import column_of, weights_of
 from shoal.encode.levels import levels_of
 from shoal.encode.persons import person_of_rows, persons_of
 from shoal.encode.propose import propose

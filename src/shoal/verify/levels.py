@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from shoal.definition.model import (
     Attribute,
@@ -13,7 +13,6 @@ from shoal.definition.model import (
     Hierarchy,
     Intervals,
     Mask,
-    PluggedIn,
     Suppress,
     Taxonomy,
 )
@@ -21,7 +20,7 @@ from shoal.errors import BadHierarchy
 from shoal.values import Finding
 from shoal.verify.labels.dates import DateLabels
 from shoal.verify.labels.groups import GroupLabels
-from shoal.verify.labels.listed import SuppressLabels, file_labels, plugged_labels, tree_labels
+from shoal.verify.labels.listed import RebuiltLabels, SuppressLabels, file_labels, tree_labels
 from shoal.verify.labels.masked import MaskLabels
 from shoal.verify.labels.ranges import CutLabels, IntervalLabels
 
@@ -33,7 +32,10 @@ if TYPE_CHECKING:
 
 
 def labels_of(spec: Hierarchy, values: Collection[str] | None = None) -> Labels:
-    """What the labels of a hierarchy look like; `values` are the source's, where they are known."""
+    """What the labels of a hierarchy look like; `values` are the source's, where they are known.
+
+    The kinds of Shoal are read by the verifier's own code, any other kind is asked for its rows.
+    """
     match spec:
         case Csv():
             return file_labels(spec)
@@ -51,10 +53,8 @@ def labels_of(spec: Hierarchy, values: Collection[str] | None = None) -> Labels:
             return DateLabels(spec, values)
         case Groups():
             return GroupLabels(spec, values)
-        case PluggedIn():
-            return plugged_labels(spec, values)
         case _:
-            assert_never(spec)
+            return RebuiltLabels(spec, values)
 
 
 def judge_level(

@@ -6,12 +6,12 @@ import csv
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from shoal import plugins
 from shoal.errors import BadHierarchy
 from shoal.verify.labels.base import TOP, Built
 
 if TYPE_CHECKING:
-    from shoal.definition.model import Csv, PluggedIn, Taxonomy
+    from shoal.definition.hierarchies.base import Kind
+    from shoal.definition.model import Csv, Taxonomy
 
 
 class Listed:
@@ -42,9 +42,14 @@ class Listed:
 
     def generalized(self, level: int) -> dict[str, str]:
         """What the row of each value says; a value with two rows that differ has no place."""
-        told: dict[str, str] = {}
-        again = {row[0] for row in self.rows if told.setdefault(row[0], row[level]) != row[level]}
-        return {value: label for value, label in told.items() if value not in again}
+        return _label_of(self.rows, level)
+
+
+def _label_of(rows: Sequence[Sequence[str]], level: int) -> dict[str, str]:
+    """The label of each value at a level, without values that have two labels there."""
+    labels: dict[str, str] = {}
+    doubtful = {row[0] for row in rows if labels.setdefault(row[0], row[level]) != row[level]}
+    return {value: label for value, label in labels.items() if value not in doubtful}
 
 
 class SuppressLabels(Built):
@@ -80,27 +85,54 @@ def tree_labels(spec: Taxonomy) -> Listed:
     return Listed(tree_rows(spec))
 
 
-def plugged_labels(spec: PluggedIn, values: Collection[str] | None) -> Listed:
-    """What the builder of a plug-in makes of the values, asked once more by the verifier itself."""
-    if values is None:
-        raise BadHierarchy(
-            f"what the builder {spec.builder!r} makes of the values needs the source",
-            code="builder-needs-source",
-            hint="put the source where the definition says, so that its values can be read",
-        )
-    if not values:
-        return Listed(())
+class RebuiltLabels(Built):
+    """What a kind itself makes of the values, asked once more by the verifier.
+
+    For kinds that the verifier has no reading of its own of, those of plug-ins among them.
+    """
+
+    def __init__(self, spec: Kind, values: Collection[str] | None) -> None:
+        if values is None:
+            raise BadHierarchy(
+                f"what {spec.title} makes of the values needs the source",
+                code="builder-needs-source",
+                hint="put the source where the definition says, so that its values can be read",
+            )
+        self.rows = _rebuilt(spec, values) if values else []
+        listed = len(self.rows[0]) - 1 if self.rows else spec.listed or 0
+        super().__init__(listed, values)
+
+    def is_value(self, label: str) -> bool:
+        """One of the values of the source."""
+        return label in (self.values or ())
+
+    def listed_misfits(self, level: int, labels: Sequence[str]) -> list[str]:
+        """Labels that no value has at the level."""
+        known = set(self.labelled(level).values())
+        return [label for label in labels if label not in known]
+
+    def labelled(self, level: int) -> dict[str, str]:
+        """The label in the row of each value; a value with two rows that differ has none."""
+        return _label_of(self.rows, level)
+
+    def is_whole(self, label: str) -> bool:
+        """Whether every value has this label."""
+        return set(self.labelled(self.listed).values()) == {label}
+
+
+def _rebuilt(spec: Kind, values: Collection[str]) -> list[tuple[str, ...]]:
+    """The rows of a kind, all of one length."""
     try:
-        builder = plugins.make("builder", spec.builder, spec.parameters)
-        rows = [tuple(row) for row in builder.build(sorted(values))]
-        tops = set(list(zip(*rows, strict=True))[-1])
+        rows = [tuple(row) for row in spec.rows("the column", dict.fromkeys(values, 1)).rows]
+        if len(set(map(len, rows))) > 1:
+            raise ValueError("rows of different lengths")
+        return rows
     except Exception as error:
         raise BadHierarchy(
-            f"the builder {spec.builder!r} makes no hierarchy ({type(error).__name__})",
+            f"{spec.title} makes no hierarchy ({type(error).__name__})",
             code="builder-failed",
             hint="the verifier needs the same version of the plug-in as the run",
         ) from error
-    return Listed(rows if len(tops) == 1 else [(*row, TOP) for row in rows])
 
 
 def file_rows(spec: Csv) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""Every value of the data must have a place in its hierarchy: the error when some have none."""
+"""The error for values of the data that a hierarchy does not cover."""
 
 from __future__ import annotations
 

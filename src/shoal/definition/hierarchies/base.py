@@ -1,0 +1,125 @@
+"""What a kind of hierarchy is: its keys, its mistakes, its labels, and how XML writes it."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from shoal.definition.scalars import Part, plain
+from shoal.definition.xml_elements import attributes_of, child, joined
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+    from shoal.errors import Mistake
+
+TOP = "*"
+"""The label that says nothing."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One row per leaf: the value, then its label at each level. `where` names a row for people."""
+
+    rows: Sequence[tuple[str, ...]]
+    where: Callable[[int], str]
+
+    @classmethod
+    def of_values(cls, rows: Sequence[tuple[str, ...]]) -> Rows:
+        """Rows that messages name by their value."""
+        return cls(rows, lambda index: f"value {rows[index][0]!r}")
+
+
+class Kind(Part):
+    """One kind of hierarchy, as a definition describes it. The fields are its keys.
+
+    A subclass must state `key`, `example`, `nesting` and `xsd`, and must define `listed` and
+    `rows`. The other methods have defaults that fit a kind with one list of levels.
+    """
+
+    key: ClassVar[str]
+    """The key that tells the kind in a definition, such as `intervals`."""
+    example: ClassVar[str]
+    """A whole hierarchy of the kind, as it follows `hierarchy:` in YAML."""
+    nesting: ClassVar[str]
+    """How to mend levels that do not nest."""
+    xsd: ClassVar[str]
+    """XML schema of the kind: a complexType that has the name of its element, and types it uses."""
+    element: ClassVar[str] = ""
+    """The XML element of the kind, where it does not have the name of the key."""
+    short: ClassVar[Mapping[str, Any] | None] = None
+    """JSON schema of a short form that the key may have beside the form that the model keeps."""
+    names_values: ClassVar[bool] = False
+    """Whether the hierarchy lists its values itself. Then these are all its leaves, whatever the
+    data has, and its last level is the last that it lists. Else the values of the data are its
+    leaves, and a level `*` follows the levels that it lists."""
+
+    @property
+    @abstractmethod
+    def listed(self) -> int | None:
+        """How many levels it lists above the values; None if only its rows tell."""
+
+    @abstractmethod
+    def rows(self, attribute: str, counts: Mapping[str, int]) -> Rows:
+        """The rows of an attribute whose values occur so often; BadHierarchy if that cannot be.
+
+        Values are in their natural order. A row has the value and `listed` labels. Labels of
+        values that it does not name must not be published: see `groups`.
+        """
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return f"the hierarchy {self.key!r}"
+
+    def mistakes(self, key: str) -> Iterator[Mistake]:  # noqa: ARG002
+        """Mistakes that show without the data; `key` is where the hierarchy stands."""
+        yield from ()
+
+    @property
+    def heights(self) -> tuple[int, int] | None:
+        """The least and the greatest number of the last level on any data, None if unknown.
+
+        They differ by the level `*`, which is left out where it says no more than the one below.
+        """
+        if self.listed is None:
+            return None
+        return self.listed, self.listed if self.names_values else self.listed + 1
+
+    def written(self) -> Any:
+        """The hierarchy as a definition file has it, defaults left out."""
+        return plain(self.model_dump(by_alias=True, exclude_defaults=True))
+
+    @classmethod
+    def tag(cls) -> str:
+        """The name of the XML element of the kind."""
+        return cls.element or cls.key
+
+    @classmethod
+    def from_xml(cls, element: _Element) -> Any:
+        """The hierarchy in the keys of a file. An XML attribute has the name of the field."""
+        found: dict[str, Any] = dict(attributes_of(element))
+        return {cls.key: found.pop(cls._field()).split(), **found}
+
+    def to_xml(self, holder: _Element) -> None:
+        """Append the element that `from_xml` reads back."""
+        keys = self.written()
+        levels = joined(keys.pop(self.key))
+        child(holder, self.tag(), **{self._field(): levels}, **keys)
+
+    @classmethod
+    def _field(cls) -> str:
+        """The field that holds the list of levels, whose alias is the key of the kind."""
+        return next(name for name, field in cls.model_fields.items() if field.alias == cls.key)
+
+
+def natural(value: str) -> tuple[int, float, str]:
+    """Sort key of the natural order: numbers by size, then text by code point."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    return (1, 0.0, value) if math.isnan(number) else (0, number, value)
