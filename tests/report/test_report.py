@@ -16,7 +16,7 @@ import shoal
 from shoal.definition.read import from_mapping
 from shoal.report.result import to_json
 from shoal.report.run import document, page, text, write_report
-from shoal.report.sentences import lost, safety, where
+from shoal.report.sections import lost, safety, where
 from shoal.values import Result
 
 VOID = {"meta", "br"}

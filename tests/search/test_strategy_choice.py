@@ -17,7 +17,7 @@ from shoal.definition.write import to_mapping
 from shoal.errors import BadDefinition, Infeasible, Interrupted
 from shoal.events import Event, Improved, Proved, Stopped
 from shoal.plugins import installed
-from shoal.report.sentences import lost
+from shoal.report.sections import lost
 from shoal.search.strategies import strategy_of
 from shoal.search.strategies.priority_path import PriorityPath
 

@@ -83,7 +83,7 @@ def show_result(result: Result, *, json: str | None = None, report: Path | None 
     from rich.console import Console
     from rich.text import Text
 
-    from shoal.report.sentences import lost, safety, warnings, where
+    from shoal.report.sections import lost, safety, warnings, where
 
     console = Console(highlight=False)
     style = "bold green" if result.verified else "bold red"

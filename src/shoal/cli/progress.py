@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from shoal.events import NO_PROOF, Phase, Progress, Stopped, Working
-from shoal.report.sentences import count
+from shoal.report.sections import count
 
 if TYPE_CHECKING:
     from rich.status import Status

@@ -3,8 +3,8 @@
 Read in this order:
 
 - `result`: puts the `Result` of a run together, and writes it as JSON.
-- `sentences`: a result in sentences, the same in the terminal, in notebooks and in reports.
-- `sections`: the answers of a result as titled sections.
+- `sections`: the answers of a result in sentences and titled sections, the same in the terminal,
+  in notebooks and in reports.
 - `render`: sections as HTML and as plain text.
 - `run`: the report of a run as a file: the answers, then what the run rests on.
 - `comparison`, `chart`: the report of a comparison of strategies.

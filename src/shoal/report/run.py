@@ -13,8 +13,7 @@ from shoal.engines.base import without_password
 from shoal.errors import quoted
 from shoal.report.render import html_page, html_sections, plain_section
 from shoal.report.result import to_dict
-from shoal.report.sections import Section, answers
-from shoal.report.sentences import count, share
+from shoal.report.sections import Section, answers, count, share
 from shoal.report.write import write_whole
 
 if TYPE_CHECKING:
