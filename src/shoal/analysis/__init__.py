@@ -4,5 +4,5 @@
 - `population`: estimators of how many people are unique in the population.
 - `keys`: which sets of columns tell records apart, and the minimal ones that do.
 - `identifiers`: columns that look like one of the 18 kinds of identifiers of HIPAA.
-- `judging`: the same for files and definitions: `shoal.risk`.
+- `before_after`: the same for files and definitions: `shoal.risk`.
 """

@@ -1,7 +1,7 @@
 """The `shoal` command. One file for each sub-command, and no privacy logic.
 
 - `main` starts the process: signals, errors, exit codes. `app` lists the sub-commands.
-- `run`, `verify`, `check`, `compare`, `init`, `convert`, `schema`, `hierarchy`, `plugins`,
+- `run`, `verify`, `check`, `risk`, `compare`, `init`, `convert`, `schema`, `hierarchy`, `plugins`,
   `doctor`, `clean`, `demo`: one sub-command each.
 - `output`: tables, JSON and files that commands write. `progress`: the events of a run as lines.
   `interrupts`: what signals do.
