@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
 
-from shoal.engines.database.labels import Codes, Labels, Scratch
+from shoal.engines.database.labels import Codes, Labels, Scratch, scratch_tables
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Question
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def count(session: Session, relation: Relation, question: Question) -> pa.Table:
     """Distinct combinations as text columns, and a last column of counts."""
     names = [f"t{i}" for i in range(len(question.columns))]
-    with Scratch(session) as scratch:
+    with scratch_tables(session) as scratch:
         keys = [_key(session, scratch, relation, question, name) for name in question.columns]
         query = _classes(session, relation, question, keys)
         if question.at_most is not None and keys:
@@ -37,7 +37,7 @@ def count(session: Session, relation: Relation, question: Question) -> pa.Table:
 
 def count_distinct(session: Session, relation: Relation, question: Question) -> int:
     """How many combinations there are, or one more than `at_most`."""
-    with Scratch(session) as scratch:
+    with scratch_tables(session) as scratch:
         keys = [_key(session, scratch, relation, question, name) for name in question.columns]
         found = _merged(_classes(session, relation, question, keys))
         if question.at_most is not None:

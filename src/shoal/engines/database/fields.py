@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,21 @@ import pyarrow as pa
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-TEXT, BOOLEAN, INTEGER, DECIMAL = "text", "boolean", "integer", "decimal"
-SINGLE, REAL = "single", "real"
-DATE, TIME, TIMESTAMP, INSTANT = "date", "time", "timestamp", "instant"
-OTHER = "other"
-"""The kinds of columns. An instant is a timestamp with a time zone."""
+
+class Kind(StrEnum):
+    """What a column holds. An instant is a timestamp with a time zone."""
+
+    TEXT = "text"
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    SINGLE = "single"
+    REAL = "real"
+    DATE = "date"
+    TIME = "time"
+    TIMESTAMP = "timestamp"
+    INSTANT = "instant"
+    OTHER = "other"
 
 
 @dataclass(frozen=True)
@@ -33,7 +44,7 @@ class Field:
     """
 
     name: str
-    kind: str
+    kind: Kind
     precision: int | None = None
     scale: int | None = None
     unsigned: bool = False
@@ -43,21 +54,21 @@ class Field:
 
     def arrow(self) -> pa.DataType:
         """The Arrow type that holds all its values; text where there is none."""
-        if self.kind == DECIMAL and self.precision and self.precision <= 38:
+        if self.kind == Kind.DECIMAL and self.precision and self.precision <= 38:
             return pa.decimal128(self.precision, self.scale or 0)
-        if self.kind == INTEGER and self.unsigned:
+        if self.kind == Kind.INTEGER and self.unsigned:
             return pa.uint64()
         return _ARROW.get(self.kind, pa.string())
 
 
-_ARROW: Mapping[str, pa.DataType] = MappingProxyType(
+_ARROW: Mapping[Kind, pa.DataType] = MappingProxyType(
     {
-        BOOLEAN: pa.bool_(),
-        INTEGER: pa.int64(),
-        SINGLE: pa.float32(),
-        REAL: pa.float64(),
-        DATE: pa.date32(),
-        TIMESTAMP: pa.timestamp("us"),
-        INSTANT: pa.timestamp("us", "UTC"),
+        Kind.BOOLEAN: pa.bool_(),
+        Kind.INTEGER: pa.int64(),
+        Kind.SINGLE: pa.float32(),
+        Kind.REAL: pa.float64(),
+        Kind.DATE: pa.date32(),
+        Kind.TIMESTAMP: pa.timestamp("us"),
+        Kind.INSTANT: pa.timestamp("us", "UTC"),
     }
 )

@@ -7,11 +7,11 @@ never null, and they sort as the labels do with missing first.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from secrets import token_hex
-from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -84,8 +84,23 @@ class Labels:
         return sa.func.coalesce(self.listed.c.code, absent)
 
 
+@contextlib.contextmanager
+def scratch_tables(session: Session, beside: TableName | None = None) -> Iterator[Scratch]:
+    """Temporary tables for the queries of the context, dropped at its end.
+
+    After an error the connection is about to be closed, which drops them.
+    """
+    scratch = Scratch(session, beside)
+    try:
+        yield scratch
+    except BaseException:
+        session.rollback()
+        raise
+    scratch.drop()
+
+
 class Scratch:
-    """Tables that only this connection sees, dropped when the context ends.
+    """Makes tables that only this connection sees.
 
     They are temporary. Where a dialect has a `plain_prefix`, they are plain ones beside a table
     that this transaction makes: nobody sees them before it is committed.
@@ -96,22 +111,10 @@ class Scratch:
         self._beside = None if session.dialect.plain_prefix is None else beside
         self._made: list[sa.Table] = []
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """After an error the connection is about to be closed, which drops them."""
-        if error is None:
-            for table in self._made:
-                self._session.run(sa.schema.DropTable(table))
-        else:
-            with contextlib.suppress(Exception):
-                self._session.rollback()
+    def drop(self) -> None:
+        """Drop all that were made."""
+        for table in self._made:
+            self._session.run(sa.schema.DropTable(table))
 
     def labels(
         self,

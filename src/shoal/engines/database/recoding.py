@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
 from shoal.engines.database.classes import classes_table, labels_of, packed, packing
-from shoal.engines.database.fields import TEXT, Field
+from shoal.engines.database.fields import Field, Kind
 
 if TYPE_CHECKING:
     from shoal.engines.base import Recoding
@@ -187,7 +187,7 @@ class _QueryParts:
         values = self.relation.values
         if name in self.own:
             return values.nulls_first(self.own[name].order(value))
-        return values.nulls_first(values.raw(value, Field(name, TEXT)))
+        return values.nulls_first(values.raw(value, Field(name, Kind.TEXT)))
 
 
 def _joined(parts: _QueryParts, by_class: Collection[str], prefix: str) -> sa.Select[Any]:
@@ -333,4 +333,4 @@ def _typed(
 
 def _is_text(relation: Relation, recoding: Recoding, name: str) -> bool:
     """Whether a column is released as text, so that its label says where it stands."""
-    return not recoding.is_unchanged(name) or relation.field(name).kind == TEXT
+    return not recoding.is_unchanged(name) or relation.field(name).kind == Kind.TEXT

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
 from shoal.engines.base import Column
-from shoal.engines.database.fields import TEXT, Field
+from shoal.engines.database.fields import Field, Kind
 from shoal.engines.failures import check_names, unknown_column
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ class Relation:
 
     def columns(self) -> tuple[Column, ...]:
         """The columns, in order."""
-        return tuple(Column(field.name, field.kind == TEXT, field.arrow()) for field in self.fields)
+        return tuple(
+            Column(field.name, field.kind == Kind.TEXT, field.arrow()) for field in self.fields
+        )
 
     def field(self, name: str) -> Field:
         """A column by its name; an error that lists the columns when there is none."""

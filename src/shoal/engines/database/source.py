@@ -11,7 +11,7 @@ import pyarrow as pa
 from shoal.engines.base import Source, without_password
 from shoal.engines.database.address import address, dialect_of, same_database
 from shoal.engines.database.counting import count, count_distinct
-from shoal.engines.database.labels import Scratch
+from shoal.engines.database.labels import scratch_tables
 from shoal.engines.database.names import existing_name
 from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import Relation, query_relation, table_relation
@@ -110,7 +110,7 @@ class DatabaseSource(Source):
         schema = pa.schema([(name, types.get(name, pa.string())) for name in recoding.columns])
         texts = {name for name, kind in types.items() if pa.types.is_string(kind)}
         spellings = {name: self._relation.streamed_spelling(name) for name in texts}
-        with Scratch(self._session) as scratch:
+        with scratch_tables(self._session) as scratch:
             made = recoded(self._session, scratch, self._relation, recoding, as_texts=texts)
             with closing(self._session.batches(made.query, schema)) as batches:
                 spelled = (respelled(batch, spellings) for batch in batches)

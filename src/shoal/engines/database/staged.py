@@ -16,7 +16,7 @@ from sqlalchemy.sql.elements import quoted_name
 
 from shoal.engines.base import Staged, without_password
 from shoal.engines.database.failures import failure
-from shoal.engines.database.labels import Scratch
+from shoal.engines.database.labels import scratch_tables
 from shoal.engines.database.names import REPLACED, STAGED, check_length, new_name, staged_name
 from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import table_relation
@@ -64,7 +64,7 @@ def stage_recoded(
     writing = Session(target.url, relation.name) if owns else session
 
     def fill(name: TableName) -> None:
-        with Scratch(writing, beside=name) as scratch:
+        with scratch_tables(writing, beside=name) as scratch:
             made = recoded(writing, scratch, relation, recoding, into_table=True)
             query, shape = writing.sql(made.query), writing.sql(made.shape)
             writing.dialect.create_as(writing, name.sql(writing), query, shape, made.types)

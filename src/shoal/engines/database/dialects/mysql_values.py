@@ -22,33 +22,21 @@ from shoal.engines.database.dialects.values import (
     shortest_double,
     without_trailing_zeros,
 )
-from shoal.engines.database.fields import (
-    BOOLEAN,
-    DATE,
-    DECIMAL,
-    INTEGER,
-    OTHER,
-    REAL,
-    SINGLE,
-    TEXT,
-    TIME,
-    TIMESTAMP,
-    Field,
-)
+from shoal.engines.database.fields import Field, Kind
 
-_KINDS: Mapping[int, str] = MappingProxyType(
+_KINDS: Mapping[int, Kind] = MappingProxyType(
     {
-        **dict.fromkeys((15, 245, 247, 248, 249, 250, 251, 252, 253, 254), TEXT),
-        **dict.fromkeys((1, 2, 3, 8, 9, 13, 16), INTEGER),
-        0: DECIMAL,
-        246: DECIMAL,
-        4: SINGLE,
-        5: REAL,
-        7: TIMESTAMP,
-        12: TIMESTAMP,
-        10: DATE,
-        14: DATE,
-        11: TIME,
+        **dict.fromkeys((15, 245, 247, 248, 249, 250, 251, 252, 253, 254), Kind.TEXT),
+        **dict.fromkeys((1, 2, 3, 8, 9, 13, 16), Kind.INTEGER),
+        0: Kind.DECIMAL,
+        246: Kind.DECIMAL,
+        4: Kind.SINGLE,
+        5: Kind.REAL,
+        7: Kind.TIMESTAMP,
+        12: Kind.TIMESTAMP,
+        10: Kind.DATE,
+        14: Kind.DATE,
+        11: Kind.TIME,
     }
 )
 """The kind for the number of a type in the protocol."""
@@ -63,11 +51,11 @@ class StoredInMySQL(StoredTexts):
 
     def raw(self, value: Expression, field: Field) -> Expression:
         """A cast that keeps all digits and bytes."""
-        if field.kind == TEXT:
+        if field.kind == Kind.TEXT:
             text: Expression = sa.func.convert(value.op("USING")(sa.literal_column("utf8mb4")))
-        elif field.kind == OTHER:
+        elif field.kind == Kind.OTHER:
             text = sa.func.hex(value)
-        elif field.kind == SINGLE:
+        elif field.kind == Kind.SINGLE:
             text = sa.cast(sa.cast(value, sa.Double), sa.CHAR)
         else:
             text = sa.cast(value + 0 if field.padded else value, sa.CHAR)
@@ -75,7 +63,7 @@ class StoredInMySQL(StoredTexts):
 
     def label(self, field: Field, raw: str) -> str:
         """The text of the value, by its kind."""
-        if field.kind == OTHER:
+        if field.kind == Kind.OTHER:
             return f"\\x{raw.lower()}"
         return _STORED.get(field.kind, str)(raw)
 
@@ -88,13 +76,13 @@ def _stored_single(text: str) -> str:
     return repr(next((r for r in rounded if struct.pack("f", r) == as_single), number))
 
 
-_STORED: Mapping[str, Callable[[str], str]] = MappingProxyType(
+_STORED: Mapping[Kind, Callable[[str], str]] = MappingProxyType(
     {
-        BOOLEAN: truth,
-        TIMESTAMP: moment,
-        TIME: moment,
-        REAL: lambda text: repr(float(text)),
-        SINGLE: _stored_single,
+        Kind.BOOLEAN: truth,
+        Kind.TIMESTAMP: moment,
+        Kind.TIME: moment,
+        Kind.REAL: lambda text: repr(float(text)),
+        Kind.SINGLE: _stored_single,
     }
 )
 """How the raw text of a stored value becomes its text, where it is not the text itself."""
@@ -118,16 +106,16 @@ class MySQLValues(Values):
 
     def fits(self, value: Expression, field: Field) -> Expression | None:
         """BOOLEAN holds other numbers too, and dates may have a year, month or day 0."""
-        if field.kind == BOOLEAN:
+        if field.kind == Kind.BOOLEAN:
             return value.in_([0, 1])
-        if field.kind in (DATE, TIMESTAMP):
+        if field.kind in (Kind.DATE, Kind.TIMESTAMP):
             parts = (sa.func.year(value), sa.func.month(value), sa.func.dayofmonth(value))
             return sa.and_(*(part > 0 for part in parts))
         return None
 
     def has_nul(self, value: Expression, field: Field) -> Expression | None:
         """A NUL byte in the raw text."""
-        if field.kind != TEXT:
+        if field.kind != Kind.TEXT:
             return None
         return sa.func.instr(self.raw(value, field), sa.literal_column("X'00'")) > 0
 
@@ -137,23 +125,23 @@ class MySQLValues(Values):
         FLOAT as text has six digits; as DOUBLE it has all of them. What has no character set is
         told by its bytes.
         """
-        if field.kind == SINGLE:
+        if field.kind == Kind.SINGLE:
             value = sa.cast(value, sa.Double)
-        if field.kind == OTHER:
+        if field.kind == Kind.OTHER:
             value = sa.func.concat("\\x", sa.func.lower(sa.func.hex(value)))
-        elif field.kind != TEXT:
+        elif field.kind != Kind.TEXT:
             value = sa.cast(self.streamed(value, field), sa.CHAR)
         return sa.cast(sa.func.convert(value.op("USING")(sa.literal_column("utf8mb4"))), sa.BINARY)
 
     def spelling(self, field: Field) -> Spelling | None:
         """Numbers as Python writes them, booleans as words, times without zeros at the end."""
-        if field.kind == REAL:
+        if field.kind == Kind.REAL:
             return shortest_double
-        if field.kind == SINGLE:
+        if field.kind == Kind.SINGLE:
             return _shortest_single
-        if field.kind == BOOLEAN:
+        if field.kind == Kind.BOOLEAN:
             return lambda text: {"0": "false", "1": "true"}.get(text, text)
-        return without_trailing_zeros if field.kind in (TIMESTAMP, TIME) else None
+        return without_trailing_zeros if field.kind in (Kind.TIMESTAMP, Kind.TIME) else None
 
     def stop(self, text: str) -> Expression:
         """A query of two rows where one value is needed."""
@@ -185,14 +173,14 @@ class MariaDBValues(MySQLValues):
 
 def _field(column: Any) -> Field:
     """TINYINT(1) is how MySQL spells BOOLEAN; a text without a character set is binary."""
-    kind = _KINDS.get(column.type_code, OTHER)
+    kind = _KINDS.get(column.type_code, Kind.OTHER)
     unsigned = bool(column.flags & _UNSIGNED) or column.type_code == _BIT
     padded = bool(column.flags & _ZEROFILL) or column.type_code in (_YEAR, _BIT)
-    if kind == TEXT and column.charsetnr == _BINARY:
-        return Field(column.name, OTHER)
+    if kind == Kind.TEXT and column.charsetnr == _BINARY:
+        return Field(column.name, Kind.OTHER)
     if column.type_code == _TINY and column.length == 1:
-        return Field(column.name, BOOLEAN)
-    if kind == DECIMAL:
+        return Field(column.name, Kind.BOOLEAN)
+    if kind == Kind.DECIMAL:
         digits = column.length - (not unsigned) - (column.scale > 0)
         return Field(column.name, kind, digits, column.scale, padded=padded)
     return Field(column.name, kind, unsigned=unsigned, padded=padded)

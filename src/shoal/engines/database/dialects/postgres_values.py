@@ -22,33 +22,20 @@ from shoal.engines.database.dialects.values import (
     Values,
     shortest_double,
 )
-from shoal.engines.database.fields import (
-    BOOLEAN,
-    DATE,
-    DECIMAL,
-    INSTANT,
-    INTEGER,
-    OTHER,
-    REAL,
-    SINGLE,
-    TEXT,
-    TIME,
-    TIMESTAMP,
-    Field,
-)
+from shoal.engines.database.fields import Field, Kind
 
-_KINDS: Mapping[int, str] = MappingProxyType(
+_KINDS: Mapping[int, Kind] = MappingProxyType(
     {
-        **dict.fromkeys((18, 19, 25, 705, 1042, 1043), TEXT),
-        **dict.fromkeys((20, 21, 23, 26), INTEGER),
-        16: BOOLEAN,
-        700: SINGLE,
-        701: REAL,
-        1700: DECIMAL,
-        1082: DATE,
-        1083: TIME,
-        1114: TIMESTAMP,
-        1184: INSTANT,
+        **dict.fromkeys((18, 19, 25, 705, 1042, 1043), Kind.TEXT),
+        **dict.fromkeys((20, 21, 23, 26), Kind.INTEGER),
+        16: Kind.BOOLEAN,
+        700: Kind.SINGLE,
+        701: Kind.REAL,
+        1700: Kind.DECIMAL,
+        1082: Kind.DATE,
+        1083: Kind.TIME,
+        1114: Kind.TIMESTAMP,
+        1184: Kind.INSTANT,
     }
 )
 """The kind for the number of a built-in type; the numbers never change."""
@@ -57,7 +44,7 @@ _BLANK_PADDED = "bpchar"
 """The type of texts whose spaces at the end mean nothing."""
 _FIRST_DAY, _AFTER_LAST_DAY = "'0001-01-01'", "'10000-01-01'"
 """The first day that every reader of a release has, and the first that few have."""
-_COMPARABLE = (BOOLEAN, INTEGER, DATE, TIME, TIMESTAMP, INSTANT)
+_COMPARABLE = (Kind.BOOLEAN, Kind.INTEGER, Kind.DATE, Kind.TIME, Kind.TIMESTAMP, Kind.INSTANT)
 """Kinds whose values are equal exactly when their texts are: grouping may come before the cast."""
 
 
@@ -73,7 +60,7 @@ class StoredInPostgres(StoredTexts):
 
     def label(self, field: Field, raw: str) -> str:
         """The text itself; floating numbers as Python writes them."""
-        if field.kind in (REAL, SINGLE):
+        if field.kind in (Kind.REAL, Kind.SINGLE):
             return repr(float(raw))
         return raw.rstrip(" ") if field.declared == _BLANK_PADDED else raw
 
@@ -93,7 +80,7 @@ class PostgresValues(Values):
 
     def fits(self, value: Expression, field: Field) -> Expression | None:
         """Dates and times can be infinite, and before or after the years that others have."""
-        if field.kind not in (DATE, TIMESTAMP, INSTANT):
+        if field.kind not in (Kind.DATE, Kind.TIMESTAMP, Kind.INSTANT):
             return None
         is_first_or_later = value >= sa.literal_column(_FIRST_DAY)
         return is_first_or_later & (value < sa.literal_column(_AFTER_LAST_DAY))
@@ -109,7 +96,7 @@ class PostgresValues(Values):
         """
         if field.exact is not None:
             return value
-        if field.kind == DECIMAL:
+        if field.kind == Kind.DECIMAL:
             return sa.func.trim_scale(value)
         if field.declared == _BLANK_PADDED:
             return sa.cast(value, sa.Text).op("::")(sa.literal_column(_BLANK_PADDED))
@@ -121,7 +108,7 @@ class PostgresValues(Values):
 
     def spelling(self, field: Field) -> Spelling | None:
         """Floating numbers as Python writes them."""
-        return shortest_double if field.kind in (REAL, SINGLE) else None
+        return shortest_double if field.kind in (Kind.REAL, Kind.SINGLE) else None
 
     def groups_natively(self, field: Field) -> bool:
         """Grouping by numbers is much faster than by texts."""
@@ -142,9 +129,9 @@ class PostgresValues(Values):
 
 def _field(column: Any) -> Field:
     """An expression forgets the digits and lengths of a type, so they are noted."""
-    kind = _KINDS.get(column.type_code, OTHER)
+    kind = _KINDS.get(column.type_code, Kind.OTHER)
     exact: ColumnType | None = None
-    if kind == DECIMAL and column.precision is not None:
+    if kind == Kind.DECIMAL and column.precision is not None:
         exact = sa.Numeric(column.precision, column.scale)
     elif column.type_code in (_CHAR, _VARCHAR) and column.display_size is not None:
         made = sa.CHAR if column.type_code == _CHAR else sa.VARCHAR
@@ -154,6 +141,6 @@ def _field(column: Any) -> Field:
 
 
 def _without_nan(value: Expression, field: Field) -> Expression:
-    if field.kind in (REAL, SINGLE, DECIMAL):
+    if field.kind in (Kind.REAL, Kind.SINGLE, Kind.DECIMAL):
         return sa.func.nullif(value, sa.literal_column("'NaN'"))
     return value

@@ -24,18 +24,7 @@ from shoal.engines.database.dialects.values import (
     Values,
     without_trailing_zeros,
 )
-from shoal.engines.database.fields import (
-    BOOLEAN,
-    DATE,
-    DECIMAL,
-    INTEGER,
-    OTHER,
-    REAL,
-    TEXT,
-    TIME,
-    TIMESTAMP,
-    Field,
-)
+from shoal.engines.database.fields import Field, Kind
 
 if TYPE_CHECKING:
     from shoal.engines.database.connection import Connection
@@ -44,19 +33,19 @@ StoredValue: TypeAlias = int | float | str | bytes
 """A value as SQLite stores it and as its driver gives it."""
 
 _KINDS = (
-    ("BOOL", BOOLEAN),
-    ("INT", INTEGER),
-    ("CHAR|CLOB|TEXT", TEXT),
-    ("REAL|FLOA|DOUB", REAL),
-    ("^(DATETIME|TIMESTAMP)", TIMESTAMP),
-    ("^DATE$", DATE),
-    ("^TIME$", TIME),
+    ("BOOL", Kind.BOOLEAN),
+    ("INT", Kind.INTEGER),
+    ("CHAR|CLOB|TEXT", Kind.TEXT),
+    ("REAL|FLOA|DOUB", Kind.REAL),
+    ("^(DATETIME|TIMESTAMP)", Kind.TIMESTAMP),
+    ("^DATE$", Kind.DATE),
+    ("^TIME$", Kind.TIME),
 )
 """The kind for the name of a declared type, by SQLite's rules of affinity; the first one counts."""
 _MARK = "\x01"
 """What begins a raw text of a class that is not the usual one of its column."""
 _USUAL: Mapping[str, str] = MappingProxyType(
-    {INTEGER: "integer", BOOLEAN: "integer", REAL: "real", DECIMAL: "real"}
+    {Kind.INTEGER: "integer", Kind.BOOLEAN: "integer", Kind.REAL: "real", Kind.DECIMAL: "real"}
 )
 """The usual storage class of a kind of column; text for all others."""
 _FROM_TEXT: Mapping[str, Callable[[str], StoredValue]] = MappingProxyType(
@@ -87,11 +76,11 @@ class StoredInSQLite(StoredTexts):
         if storage == "blob":
             return f"\\x{text.lower()}"
         if storage == "text":
-            return moment(text) if field.kind in (TIMESTAMP, TIME) else text
-        if storage == "integer" and field.kind == BOOLEAN:
+            return moment(text) if field.kind in (Kind.TIMESTAMP, Kind.TIME) else text
+        if storage == "integer" and field.kind == Kind.BOOLEAN:
             return truth(text)
         number = text if storage == "integer" else repr(float(text))
-        if field.kind == DECIMAL and number.strip("+-.0123456789e") == "":
+        if field.kind == Kind.DECIMAL and number.strip("+-.0123456789e") == "":
             digits = f"{decimal.Decimal(number):.{field.scale or 0}f}"
             return digits if decimal.Decimal(digits) == decimal.Decimal(number) else number
         return number
@@ -109,7 +98,7 @@ class SQLiteValues(Values):
 
     def described(self, cursor: Any) -> tuple[Field, ...]:
         """The names alone; the driver knows no types."""
-        return tuple(Field(column[0], OTHER) for column in cursor.description or ())
+        return tuple(Field(column[0], Kind.OTHER) for column in cursor.description or ())
 
     def declared(
         self, connection: Connection, source: sa.FromClause, fields: tuple[Field, ...]
@@ -189,12 +178,12 @@ class SQLiteValues(Values):
 
     def restored(self, raw: Expression, field: Field) -> Expression:
         """The value in the database itself, by a function of ours."""
-        return sa.func.shoal_value(raw, field.kind)
+        return sa.func.shoal_value(raw, field.kind.value)
 
     def streamed_text(self, value: Expression, field: Field) -> Expression:
         """The text, spelled in SQLite itself by a function of ours."""
-        spelled: Expression = sa.func.shoal_text(value, field.kind, field.scale or 0)
-        if field.kind in (TEXT, OTHER):
+        spelled: Expression = sa.func.shoal_text(value, field.kind.value, field.scale or 0)
+        if field.kind in (Kind.TEXT, Kind.OTHER):
             spelled = sa.case((sa.func.typeof(value) == "text", value), else_=spelled)
         return sa.collate(spelled, "BINARY")
 
@@ -203,7 +192,7 @@ class SQLiteValues(Values):
 
     def order(self, value: Expression, field: Field, *, streamed: bool) -> Expression:
         """Dates and times are texts here."""
-        if field.kind in (DATE, TIME, TIMESTAMP):
+        if field.kind in (Kind.DATE, Kind.TIME, Kind.TIMESTAMP):
             return self.streamed_text(value, field) if streamed else self.raw(value, field)
         return super().order(value, field, streamed=streamed)
 
@@ -215,7 +204,7 @@ def add_functions(connection: Any, _: object) -> None:
         raise ValueError(STOP)
 
     def text(value: StoredValue | None, kind: str, scale: int) -> str | None:
-        return None if value is None else text_of(value, Field("", kind, scale=scale))
+        return None if value is None else text_of(value, Field("", Kind(kind), scale=scale))
 
     connection.create_function("shoal_stop", 0, stop)
     connection.create_function("shoal_real", 1, repr, deterministic=True)
@@ -235,10 +224,10 @@ def text_of(value: StoredValue, field: Field) -> str:
     if isinstance(value, bytes):
         return rf"\x{value.hex()}"
     if isinstance(value, str):
-        return without_trailing_zeros(value) if field.kind in (TIMESTAMP, TIME) else value
-    if field.kind == BOOLEAN and value in (0, 1) and isinstance(value, int):
+        return without_trailing_zeros(value) if field.kind in (Kind.TIMESTAMP, Kind.TIME) else value
+    if field.kind == Kind.BOOLEAN and value in (0, 1) and isinstance(value, int):
         return "true" if value else "false"
-    if field.kind == DECIMAL:
+    if field.kind == Kind.DECIMAL:
         return _fixed(repr(value), field.scale or 0)
     return repr(value)
 
@@ -258,22 +247,22 @@ def _field(name: str, declared: str) -> Field:
     word = declared.upper()
     numbers = [int(number) for number in re.findall(r"\d+", word.partition("(")[2])]
     if re.match(r"(DEC|NUMERIC)", word) and numbers:
-        return Field(name, DECIMAL, numbers[0], (*numbers, 0)[1], declared=declared)
-    kind = next((kind for pattern, kind in _KINDS if re.search(pattern, word)), OTHER)
+        return Field(name, Kind.DECIMAL, numbers[0], (*numbers, 0)[1], declared=declared)
+    kind = next((kind for pattern, kind in _KINDS if re.search(pattern, word)), Kind.OTHER)
     return Field(name, kind, declared=declared)
 
 
 def _fits(value: Expression, field: Field) -> Expression:
     stored = sa.func.coalesce(sa.func.typeof(value), "null")
-    if field.kind == INTEGER:
+    if field.kind == Kind.INTEGER:
         return stored == "integer"
-    if field.kind == BOOLEAN:
+    if field.kind == Kind.BOOLEAN:
         return (stored == "integer") & value.in_([0, 1])
-    if field.kind == REAL:
+    if field.kind == Kind.REAL:
         return stored == "real"
-    if field.kind == DECIMAL:
+    if field.kind == Kind.DECIMAL:
         return _fits_decimal(value, field)
-    if field.kind == DATE:
+    if field.kind == Kind.DATE:
         return (stored == "text") & (sa.func.date(value) == value) & (value > "0000-12-31")
     timestamp = sa.func.strftime("%Y-%m-%d %H:%M:%S", value)
     digits = sa.func.rtrim(sa.func.substr(value, 20), "0123456789")

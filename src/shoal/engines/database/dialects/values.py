@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 import sqlalchemy as sa
 
-from shoal.engines.database.fields import OTHER, TEXT, Field
+from shoal.engines.database.fields import Field, Kind
 
 if TYPE_CHECKING:
     from shoal.engines.database.connection import Connection
@@ -96,7 +96,7 @@ class Values(ABC):
 
     def literal(self, text: str) -> Expression:
         """A raw text as an expression."""
-        return self.raw(sa.literal(text, sa.String), Field("", TEXT))
+        return self.raw(sa.literal(text, sa.String), Field("", Kind.TEXT))
 
     def raw_of_label(self, field: Field, label: str) -> Expression:
         """A raw text, as an expression, that is spelled as this label in a column."""
@@ -108,14 +108,14 @@ class Values(ABC):
 
     def without_missing(self, column: Expression, field: Field) -> Expression:
         """A value in its own type; empty text and NaN are null."""
-        if field.kind == TEXT:
+        if field.kind == Kind.TEXT:
             empty = self.raw(column, field) == self.literal("")
             return sa.case((empty, sa.null()), else_=column)
         return column
 
     def may_be_empty(self, field: Field) -> bool:
         """Whether a column can have empty text."""
-        return field.kind in (TEXT, OTHER)
+        return field.kind in (Kind.TEXT, Kind.OTHER)
 
     def groups_natively(self, field: Field) -> bool:
         """Whether grouping by the value itself is as good as by its raw text, and faster."""
@@ -145,7 +145,7 @@ class Values(ABC):
 
     def order(self, value: Expression, field: Field, *, streamed: bool) -> Expression:
         """What to sort released values by: the released value alone decides."""
-        return self.raw(value, field) if field.kind in (TEXT, OTHER) else value
+        return self.raw(value, field) if field.kind in (Kind.TEXT, Kind.OTHER) else value
 
     def nulls_first(self, expression: Expression) -> Expression:
         """An ascending order with nulls first, which most databases have by themselves."""
