@@ -26,14 +26,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 COUNT = "#records"
 """The name of the counts in a table of `count_by`, where no data column has it already."""
-
-
-LONGEST_DECIMAL = 38
-"""Digits of the longest decimals that DuckDB has; it reads longer ones as doubles."""
-
 
 NATIVE = ("csv", "parquet", "json")
 """The formats of files that DuckDB reads and writes itself; all others are plug-ins."""

@@ -1,4 +1,4 @@
-"""Values that a target cannot hold, refused before the search."""
+"""Values that a target or DuckDB cannot hold, refused before the search."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
     from shoal.engines.base import Source
+
+LONGEST_DECIMAL = 38
+"""Digits of the longest decimals that DuckDB has; it reads longer ones as doubles."""
 
 _NANOSECONDS = r"\.\d{7}"
 _INFINITE = ("inf", "-inf")

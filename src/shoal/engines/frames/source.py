@@ -59,7 +59,7 @@ class Original:
     schema: pa.Schema
 
     def like(self, table: pa.Table, unchanged: Collection[str]) -> Any:
-        """The table as the kind of frame given, with the types given for what is unchanged.
+        """The table as a frame of the same kind, with the original types for what is unchanged.
 
         A categorical lists the categories that occur in the table and no others: the list of the
         original would show values that only suppressed records have.
@@ -82,14 +82,14 @@ class Original:
 
 
 class FrameSource(TableSource, GivenFrame):
-    """A frame in a session of its own; without a target its release is of the kind given."""
+    """A frame in a session of its own; without a target its release is a frame of the same kind."""
 
     def __init__(self, session: Session, relation: Relation, original: Original) -> None:
         super().__init__(session, relation)
         self._original = original
 
     def stage_frame(self, recoding: Recoding) -> StagedTable:
-        """Recode in one query, into a frame of the kind given."""
+        """Recode in one query, into a frame of the same kind."""
         with self.recoding_query(recoding) as (session, query):
             table = session.table(query).rename_columns(list(recoding.columns))
         unchanged = [name for name in recoding.columns if recoding.is_unchanged(name)]

@@ -63,18 +63,18 @@ class Location:
 
 
 def check_apart(
-    options: SparkOptions, target: Target, given: Any = None, *, replaces_table: bool = False
+    options: SparkOptions, target: Target, spark: Any = None, *, replaces_table: bool = False
 ) -> None:
     """Refuse to replace what a source of Spark reads, or may read.
 
     `replaces_table` says that the target replaces a table of a database.
     """
-    session = open_session(given, options.master)
+    session = open_session(spark, options.master)
     try:
         replaced = _replaced(session, target)
         if not replaced and not replaces_table:
             return
-        source = open_spark(options, given)
+        source = open_spark(options, spark)
         try:
             read = _locations(session, source.frame)
         finally:
@@ -95,9 +95,9 @@ def check_apart(
         )
 
 
-def check_files_apart(options: FileOptions, target: SparkTarget, given: Any = None) -> None:
+def check_files_apart(options: FileOptions, target: SparkTarget, spark: Any = None) -> None:
     """Refuse to replace a table of Spark whose files are read as files."""
-    session = open_session(given, target.master)
+    session = open_session(spark, target.master)
     try:
         replaced = _replaced(session, target)
     finally:

@@ -111,11 +111,11 @@ class Session:
         return self.spark.sparkContext._jvm
 
 
-def open_session(given: Any = None, master: str | None = None) -> Session:
-    """The session given; else the one that runs here already; else a new one on the master."""
-    if given is not None:
-        _check_usable(given)
-        return Session(given, is_own=False)
+def open_session(spark: Any = None, master: str | None = None) -> Session:
+    """The caller's session; else the one that runs here already; else a new one on the master."""
+    if spark is not None:
+        _check_usable(spark)
+        return Session(spark, is_own=False)
     with _uses.lock:
         running = _running()
         if running is not None:
@@ -130,11 +130,11 @@ def open_session(given: Any = None, master: str | None = None) -> Session:
         return session
 
 
-def _check_usable(given: Any) -> None:
+def _check_usable(spark: Any) -> None:
     """Spark Connect has no file systems to publish with, and a stopped session nothing at all."""
     context = None
     with suppress(Exception):
-        context = given.sparkContext._jsc
+        context = spark.sparkContext._jsc
     if context is None:
         raise BadData(
             "the Spark session that was given is stopped, or is none",

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from shoal.engines.spark.relation import SparkRelation
 
 
-def open_spark(options: SparkOptions, given: Any = None) -> SparkSource:
-    """A table, view or path as a source, in the session given or one of our own."""
-    session = open_session(given, options.master)
+def open_spark(options: SparkOptions, spark: Any = None) -> SparkSource:
+    """A table, view or path as a source, in the caller's session or one of our own."""
+    session = open_session(spark, options.master)
     try:
         return SparkSource(session, read(session, options))
     except BaseException:
@@ -103,10 +103,12 @@ class SparkSource(Source):
     def _listed(self, recoding: Recoding) -> Recoding:
         """The recoding with all values listed where only missing values get a label."""
         generalized = dict(recoding.generalized)
-        for name, given in recoding.generalized.items():
-            if not given.values and given.missing is not None:
+        for name, generalization in recoding.generalized.items():
+            if not generalization.values and generalization.missing is not None:
                 found = self.count_by([name], recoding.missing).column(0).drop_null().to_pylist()
-                generalized[name] = Generalization(tuple(found), tuple(found), given.missing)
+                generalized[name] = Generalization(
+                    tuple(found), tuple(found), generalization.missing
+                )
         return dataclasses.replace(recoding, generalized=generalized)
 
 

@@ -22,9 +22,9 @@ CHUNK = 64 << 20
 """Bytes of a stream that are handed to Spark at once."""
 
 
-def check_spark(target: SparkTarget, given: Any = None) -> None:
+def check_spark(target: SparkTarget, spark: Any = None) -> None:
     """Refuse, before any long work, a target that could not be written in the end."""
-    session = open_session(given, target.master)
+    session = open_session(spark, target.master)
     try:
         if format_of(target) is None:
             check_table(target, session)
@@ -52,10 +52,10 @@ def stage_recoded(
 
 
 def stage_rows(
-    target: SparkTarget, rows: pa.RecordBatchReader, given: Any = None
+    target: SparkTarget, rows: pa.RecordBatchReader, spark: Any = None
 ) -> StagedSparkFolder | StagedCatalogTable:
     """Write a stream of records, in its order: every chunk as one file."""
-    session = open_session(given, target.master)
+    session = open_session(spark, target.master)
     try:
         staged = _staged(target, session, owns_session=True)
     except BaseException:

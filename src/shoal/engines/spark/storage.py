@@ -25,10 +25,10 @@ class Folder:
         self._session = session
 
         def resolved() -> tuple[Any, Any]:
-            given = session.jvm.org.apache.hadoop.fs.Path(path)
+            java = session.jvm.org.apache.hadoop.fs.Path(path)
             settings = session.spark._jsparkSession.sessionState().newHadoopConf()
-            system = given.getFileSystem(settings)
-            return system, system.makeQualified(given)
+            system = java.getFileSystem(settings)
+            return system, system.makeQualified(java)
 
         self._system, self._java = session.run(resolved, path)
         self.path = str(self._java.toString())

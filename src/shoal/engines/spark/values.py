@@ -97,11 +97,11 @@ def texts(keys: pa.Table, kinds: Sequence[DataType]) -> list[pa.ChunkedArray]:
     return [column.cast(pa.string()) for column in found.columns]
 
 
-def _of_key(key: str, kind: DataType, given: pa.DataType) -> str:
+def _of_key(key: str, kind: DataType, stored_as: pa.DataType) -> str:
     """SQL for the value that a key stands for; of a number, NaN or a text may stand for it."""
     if not isinstance(kind, _FLOATS):
         return key
-    if pa.types.is_string(given) or pa.types.is_large_string(given):
+    if pa.types.is_string(stored_as) or pa.types.is_large_string(stored_as):
         return f"CAST({key} AS {duck_type(kind)})"
     return f"CASE WHEN isnan({key}) THEN '-0.0' ELSE {key} END"
 
