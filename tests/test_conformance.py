@@ -38,6 +38,8 @@ from shoal.testing.losses import Plain
 from shoal.testing.models import Holds
 from shoal.values import Counts
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from shoal.loss.base import Floats
     from shoal.search.strategies import Strategy

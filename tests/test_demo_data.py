@@ -134,6 +134,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused_even_by_force(tmp_path: Pa
         refuse_used_folder(file, force=True)
 
 
+@pytest.mark.slow
 def test_the_demo_leaves_a_safe_release_with_no_attribute_lost(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

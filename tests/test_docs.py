@@ -77,6 +77,7 @@ def demo_folder(finished_demo: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished_demo, tmp_path / "work"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("python", "console"), ids=name_of)
 def test_every_code_block_of_a_page_runs(page: Path, demo_folder: Path, programs: Path) -> None:
     path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])

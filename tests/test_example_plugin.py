@@ -108,6 +108,7 @@ def of_every_kind(definition: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_a_definition_uses_a_part_of_every_kind(
     of_every_kind: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -130,6 +131,7 @@ def test_a_definition_uses_a_part_of_every_kind(
     assert "level of city" in names
 
 
+@pytest.mark.slow
 def test_the_levels_of_a_builder_are_released_and_judged(
     of_every_kind: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -269,6 +271,7 @@ def test_wrong_parameters_of_a_loss_are_a_mistake(
     assert mistake.key == "loss.parameters"
 
 
+@pytest.mark.slow
 def test_the_tests_of_the_package_itself_pass() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests"],

@@ -35,6 +35,7 @@ def test_each_part_has_a_page_in_the_navigation(kind: str) -> None:
     assert all(f"{FOLDERS[kind]}/{page}.md" in navigation for page in pages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [page for folder in FOLDERS.values() for page in sorted((DOCS / folder).glob("*.md"))],

@@ -80,6 +80,7 @@ def test_scripts_can_be_run_and_parse(script: str) -> None:
     subprocess.run(["bash", "-n", ROOT / script], check=True)
 
 
+@pytest.mark.slow
 def test_a_skipped_test_fails_where_ci_is_set_and_only_there(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_bytes((ROOT / "tests" / "skips.py").read_bytes())
     (tmp_path / "test_skipped.py").write_text(
@@ -125,6 +126,7 @@ def hints() -> list[str]:
     return [hint for hint in found if hint]
 
 
+@pytest.mark.slow
 def test_every_hint_begins_in_lower_case_and_ends_without_a_full_stop() -> None:
     found = hints()
     assert len(found) > 50

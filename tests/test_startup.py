@@ -44,6 +44,7 @@ def test_the_installed_program_starts() -> None:
     assert done.stdout.startswith("shoal ")
 
 
+@pytest.mark.slow
 def test_public_names_stay_functions_whatever_modules_are_imported() -> None:
     code = (
         "import shoal, shoal.anonymize, shoal.pipeline, shoal.verify.judge\n"

@@ -34,6 +34,7 @@ ROOT = Path(__file__).parents[2]
 RUNNABLE = [name for name, each in EXPERIMENTS.items() if each.lacks() is None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_every_experiment_runs_quickly_and_saves_its_tables_and_its_chart(
     name: str, tmp_path: Path
@@ -48,6 +49,7 @@ def test_every_experiment_has_saved_results() -> None:
     assert saved == {f"{name}.{kind}" for name in EXPERIMENTS for kind in ("txt", "svg")}
 
 
+@pytest.mark.slow
 def test_without_the_tables_the_command_says_where_it_looked(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.seeds", "--quick", "anon_k"],
@@ -113,6 +115,7 @@ def test_the_first_steps_cost_what_the_paper_says() -> None:
     assert costs == {"R": 0.2, "PT": 0.24, "PN": 0.3, "PM": 0.4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "classes", "single"),
     [(mart.A, [107, 98, 16], [67, 49, 0]), (mart.B, [107, 28, 20], [67, 1, 0])],
@@ -160,6 +163,7 @@ def test_every_kind_of_store_covers_what_is_above_an_inserted_node(
 
 if DATA.is_dir():
 
+    @pytest.mark.slow
     def test_suppressing_one_percent_saves_nine_tenths_of_the_visited_nodes() -> None:
         adult = anon_table.read_table(7)
         visited = {
@@ -171,6 +175,7 @@ if DATA.is_dir():
         assert adult.records == 45_222
         assert visited[1] < visited[0] / 10
 
+    @pytest.mark.slow
     def test_fourteen_occupations_in_every_class_leave_only_the_top_of_the_lattice() -> None:
         adult = anon_table.read_table(7)
         found = watch(BestFirst(), anon_table.problem_of(adult, anon_table.Demand(14, 2, 14)))

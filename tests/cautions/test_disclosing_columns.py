@@ -63,6 +63,7 @@ def test_a_column_that_tells_a_value_more_finely_is_seen(relation: str, records:
     assert found.exactly <= found.records <= records
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", UNRELATED)
 @pytest.mark.parametrize("records", [30, 400, 5000])
 def test_a_column_that_has_nothing_to_do_with_it_is_not_seen(relation: str, records: int) -> None:
@@ -98,6 +99,7 @@ def test_labels_that_stand_for_one_value_have_nothing_to_tell() -> None:
     assert seen(values, values, values) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6), st.integers(5, 300), st.integers(1, 40), st.integers(1, 60))
 def test_noise_of_any_shape_is_not_seen(

@@ -58,6 +58,7 @@ def codes(result: Result) -> dict[str | None, str]:
     return {each.attribute: each.code for each in result.warnings}
 
 
+@pytest.mark.slow
 def test_each_kind_of_column_is_warned_of_and_others_are_not() -> None:
     result = released(people())
     assert codes(result) == {"w": "kept-tells-more", "key": "kept-unique", "note": "kept-free-text"}
@@ -256,6 +257,7 @@ def test_the_html_of_a_result_shows_warnings_as_text() -> None:
     assert "<b>" not in shown
 
 
+@pytest.mark.slow
 def test_a_strict_run_leaves_the_output_alone(definition: Path) -> None:
     told = {**json.loads(definition.read_text(encoding="utf-8")), "strict": True}
     definition.write_text(json.dumps(told), encoding="utf-8")
@@ -274,6 +276,7 @@ def test_a_strict_run_leaves_the_output_alone(definition: Path) -> None:
     assert set(definition.parent.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_check_warns_of_columns_that_are_no_quasi_identifiers(definition: Path) -> None:
     data = str(definition.parent / "people.csv")
     shown = CliRunner().invoke(app, ["check", data, "--qi", "age,sex"]).output

@@ -31,6 +31,7 @@ def measured(data: Path, *options: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_smallest_class_comes_first(data: Path) -> None:
     done = check(data, "--qi", "zip,sex")
     assert done.exit_code == 0
@@ -108,6 +109,7 @@ def test_sensitive_attributes_are_measured_by_every_model(patients: Path) -> Non
         assert line in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "code"),
     [

@@ -115,6 +115,7 @@ def test_staged_tables_of_sparks_catalog_are_cleaned_and_the_old_one_put_back(
     assert tables == ["release", living]
 
 
+@pytest.mark.slow
 def test_the_doctor_names_versions_and_what_installs_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

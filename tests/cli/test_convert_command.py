@@ -31,6 +31,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_definition_goes_through_all_spellings_and_stays_the_same(folder: Path) -> None:
     for source, target in (("a.yaml", "b.xml"), ("b.xml", "c.json"), ("c.json", "d.yml")):
         done = shoal("convert", source, target, folder=folder)
@@ -41,6 +42,7 @@ def test_a_definition_goes_through_all_spellings_and_stays_the_same(folder: Path
     assert 'path="data/patients.csv"' in (folder / "b.xml").read_text()
 
 
+@pytest.mark.slow
 def test_paths_are_adjusted_to_the_folder_of_the_new_file(folder: Path) -> None:
     (folder / "sub [1]").mkdir()
     assert shoal("convert", "a.yaml", "sub [1]/b.xml", folder=folder).returncode == 0
@@ -52,6 +54,7 @@ def test_paths_are_adjusted_to_the_folder_of_the_new_file(folder: Path) -> None:
     assert found is not None
 
 
+@pytest.mark.slow
 def test_a_dash_is_the_input_and_the_output(folder: Path) -> None:
     done = subprocess.run(
         [*SHOAL, "convert", "-", "-", "--to", "json"],
@@ -64,6 +67,7 @@ def test_a_dash_is_the_input_and_the_output(folder: Path) -> None:
     assert json.loads(done.stdout)["source"] == "data/patients.csv"
 
 
+@pytest.mark.slow
 def test_nothing_is_overwritten_without_force(folder: Path) -> None:
     (folder / "b.yaml").write_text("mine")
     done = shoal("convert", "a.yaml", "b.yaml", folder=folder)
@@ -72,6 +76,7 @@ def test_nothing_is_overwritten_without_force(folder: Path) -> None:
     assert shoal("convert", "a.yaml", "b.yaml", "--force", folder=folder).returncode == 0
 
 
+@pytest.mark.slow
 def test_what_is_read_is_not_overwritten_even_with_force(folder: Path) -> None:
     (folder / "b.yaml").symlink_to(folder / "a.yaml")
     for output in ("a.yaml", "./a.yaml", "b.yaml", "data/patients.csv"):
@@ -80,6 +85,7 @@ def test_what_is_read_is_not_overwritten_even_with_force(folder: Path) -> None:
         assert "[would-overwrite]" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_ending_that_says_nothing_needs_to(folder: Path) -> None:
     done = shoal("convert", "a.yaml", "b.txt", folder=folder)
     assert done.returncode == 2
@@ -88,6 +94,7 @@ def test_an_ending_that_says_nothing_needs_to(folder: Path) -> None:
     assert (folder / "b.txt").read_text().startswith("<?xml")
 
 
+@pytest.mark.slow
 def test_a_wrong_definition_is_not_converted(folder: Path) -> None:
     (folder / "b.yaml").write_text("source: x.csv\nk: 1\nattributes: {a: quasi-identifier}\n")
     done = shoal("convert", "b.yaml", "c.xml", folder=folder)
@@ -96,6 +103,7 @@ def test_a_wrong_definition_is_not_converted(folder: Path) -> None:
     assert not (folder / "c.xml").exists()
 
 
+@pytest.mark.slow
 def test_the_schemas_are_printed_or_written(tmp_path: Path) -> None:
     printed = shoal("schema", "--xsd", folder=tmp_path)
     assert etree.XMLSchema(etree.fromstring(printed.stdout.encode())) is not None
@@ -109,6 +117,7 @@ def test_the_schemas_are_printed_or_written(tmp_path: Path) -> None:
     assert "[file-exists]" in again.stderr
 
 
+@pytest.mark.slow
 def test_one_schema_must_be_chosen(tmp_path: Path) -> None:
     for options in ([], ["--xsd", "--json"]):
         done = shoal("schema", *options, folder=tmp_path)
@@ -116,6 +125,7 @@ def test_one_schema_must_be_chosen(tmp_path: Path) -> None:
         assert "[which-schema]" in done.stderr
 
 
+@pytest.mark.slow
 def test_lxml_is_imported_only_where_xml_is_read(folder: Path) -> None:
     code = (
         "import sys; from shoal.definition.read import read; read('a.yaml');"

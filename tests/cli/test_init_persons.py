@@ -114,6 +114,7 @@ LANGUAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_numbers_and_names_of_persons_are_identifiers_in_many_languages(
     language: str, drafted: Callable[..., tuple[Definition, str]]
@@ -167,6 +168,7 @@ def test_names_and_birth_tell_persons_where_no_number_does(
     assert definition.person == ("Nachname", "Geburtsdatum")
 
 
+@pytest.mark.slow
 def test_the_draft_of_a_table_of_visits_runs(
     tmp_path: Path, drafted: Callable[..., tuple[Definition, str]]
 ) -> None:
@@ -188,6 +190,7 @@ def test_no_person_is_proposed_where_each_has_one_record(
     assert "person:" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["diagnosis code", "code", "dx", "place", "postal code", "x2"])
 def test_codes_that_persons_share_are_no_identifiers(
     name: str, drafted: Callable[..., tuple[Definition, str]]
@@ -197,6 +200,7 @@ def test_codes_that_persons_share_are_no_identifiers(
     assert definition.attributes[name].role != "identifier"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["adult", "adult-uci", "fars", "mach2019"])
 def test_no_column_of_a_table_without_identifiers_becomes_one(table: str, tmp_path: Path) -> None:
     text = definition_for(FileOptions(str(DATA / table / "data.csv")), tmp_path, 5)

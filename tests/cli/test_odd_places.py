@@ -56,6 +56,7 @@ def test_a_name_that_no_file_can_have_is_no_file(
     assert refusals(place, monkeypatch, tmp_path) <= {"no-file", "bad-definition"}
 
 
+@pytest.mark.slow
 def test_a_folder_that_may_not_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o000)
     privileges = WITHOUT_PRIVILEGES if os.getuid() == 0 else ()
@@ -85,6 +86,7 @@ def test_a_copy_that_the_disk_cannot_hold_is_told_as_such(tmp_path: Path) -> Non
     assert refused.value.code == "disk-full"
 
 
+@pytest.mark.slow
 def test_a_full_standard_output_is_told_without_a_word_on_the_release(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("a\n1\n1\n")
     (tmp_path / "it.yaml").write_text(
@@ -101,6 +103,7 @@ def test_a_full_standard_output_is_told_without_a_word_on_the_release(tmp_path: 
     assert (tmp_path / "out.csv").read_text() == "a\n1\n1\n"
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error_to_talk_about(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("a\n1\n1\n")
     process = subprocess.Popen(

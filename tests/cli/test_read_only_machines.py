@@ -57,6 +57,7 @@ def python(installed: Path, *arguments: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_every_command_works_where_nothing_can_be_cached(installed: Path) -> None:
     assert "Usage" in python(installed, "-m", "shoal", "--help")
     assert "Safe" in python(installed, "-m", "shoal", "demo", "demo", "--records", "500")
@@ -67,6 +68,7 @@ def test_every_command_works_where_nothing_can_be_cached(installed: Path) -> Non
     ).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_search_is_compiled_in_each_process_and_doctor_says_so(installed: Path) -> None:
     parts = json.loads(python(installed, "-m", "shoal", "doctor", "--json"))
     cache = next(part for part in parts if part["name"] == "cache folder")

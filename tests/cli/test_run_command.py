@@ -46,6 +46,7 @@ def in_process(arguments: list[str], folder: Path, monkeypatch: pytest.MonkeyPat
     return ended.value.code
 
 
+@pytest.mark.slow
 def test_the_summary_answers_safe_lost_done_where_in_this_order(folder: Path) -> None:
     ended = shoal("run", "patients.yaml", folder=folder)
     assert ended.returncode == 0
@@ -59,6 +60,7 @@ def test_the_summary_answers_safe_lost_done_where_in_this_order(folder: Path) ->
     assert "gap 0.0%" in ended.stderr
 
 
+@pytest.mark.slow
 def test_nothing_but_text_is_written_where_there_is_no_terminal(folder: Path) -> None:
     for arguments in (
         ("run", "patients.yaml"),
@@ -70,6 +72,7 @@ def test_nothing_but_text_is_written_where_there_is_no_terminal(folder: Path) ->
         assert "\r" not in ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 def test_options_override_the_keys_of_the_definition(folder: Path) -> None:
     options = ("--k", "7", "--suppression", "10%", "--output", "other.csv", "--time-limit", "1 min")
     ended = shoal(
@@ -83,12 +86,14 @@ def test_options_override_the_keys_of_the_definition(folder: Path) -> None:
     assert not (folder / "release.csv").exists()
 
 
+@pytest.mark.slow
 def test_json_on_standard_output_is_all_there_is(folder: Path) -> None:
     ended = shoal("run", "patients.yaml", "--json", "-", folder=folder)
     assert ended.stderr == ""
     assert json.loads(ended.stdout)["verified"] is True
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing_and_writes_everything(folder: Path) -> None:
     ended = shoal(
         "run", "patients.yaml", "-q", "--json", "r.json", "--report", "r.html", folder=folder
@@ -98,6 +103,7 @@ def test_quiet_says_nothing_and_writes_everything(folder: Path) -> None:
     assert "Release of patients.csv" in (folder / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -133,6 +139,7 @@ def test_a_wrong_option_ends_with_2_before_anything_is_read_or_written(
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_a_demand_that_cannot_be_met_ends_with_3_and_keeps_the_old_output(folder: Path) -> None:
     (folder / "release.csv").write_text("old", encoding="utf-8")
     ended = shoal("run", "patients.yaml", "--k", "61", folder=folder)
@@ -143,6 +150,7 @@ def test_a_demand_that_cannot_be_met_ends_with_3_and_keeps_the_old_output(folder
     assert (folder / "release.csv").read_text(encoding="utf-8") == "old"
 
 
+@pytest.mark.slow
 def test_a_time_limit_leaves_a_safe_release_with_its_true_gap(folder: Path) -> None:
     short = ("--strategy", "exhaustive", "--time-limit", "0.000001s")
     ended = shoal("run", "patients.yaml", *short, "--json", "r.json", folder=folder)
@@ -156,12 +164,14 @@ def test_a_time_limit_leaves_a_safe_release_with_its_true_gap(folder: Path) -> N
     assert result["bound"] <= best["loss"] < result["loss"]
 
 
+@pytest.mark.slow
 def test_debug_shows_where_an_error_came_from(folder: Path) -> None:
     ended = shoal("--debug", "run", "patients.yaml", "--k", "1", folder=folder)
     assert "Traceback" in ended.stderr
     assert ended.returncode != 0
 
 
+@pytest.mark.slow
 def test_names_in_messages_cannot_command_the_terminal(folder: Path) -> None:
     ended = shoal("run", "\x1b[31m.yaml", folder=folder)
     assert ended.returncode == 2
@@ -169,6 +179,7 @@ def test_names_in_messages_cannot_command_the_terminal(folder: Path) -> None:
     assert "\\x1b[31m.yaml" in ended.stderr
 
 
+@pytest.mark.slow
 def test_version_and_help_are_there(folder: Path) -> None:
     assert shoal("--version", folder=folder).stdout.startswith("shoal ")
     text = shoal("run", "--help", folder=folder).stdout
@@ -205,6 +216,7 @@ def interrupt(folder: Path, *options: str, number: int) -> tuple[int, str]:
     return process.returncode, said + rest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_a_run_with_130_and_leaves_nothing(long_run: Path, number: int) -> None:
     code, said = interrupt(long_run, number=number)
@@ -217,6 +229,7 @@ def test_a_signal_ends_a_run_with_130_and_leaves_nothing(long_run: Path, number:
     assert leftovers(long_run) == []
 
 
+@pytest.mark.slow
 def test_keep_best_releases_what_was_found_with_its_true_gap(long_run: Path) -> None:
     code, said = interrupt(long_run, "--keep-best", number=signal.SIGINT)
     assert code == 0

@@ -91,6 +91,7 @@ def findings(folder: Path, *options: str) -> dict[str, Any]:
     return {finding["name"]: finding for finding in found}
 
 
+@pytest.mark.slow
 def test_records_are_counted_in_the_source_when_it_can_be_read(folder: Path) -> None:
     assert findings(folder)["suppression"]["saw"].startswith("1 of 5 records suppressed")
     (folder / "people.csv").unlink()
@@ -100,6 +101,7 @@ def test_records_are_counted_in_the_source_when_it_can_be_read(folder: Path) -> 
     assert verify(folder, "--records", "6").exit_code == 4
 
 
+@pytest.mark.slow
 def test_the_levels_and_records_of_a_result_are_held_against_the_release(folder: Path) -> None:
     result = ("--result", str(folder / "result.json"))
     assert verify(folder, *result).exit_code == 0
@@ -120,6 +122,7 @@ def test_the_levels_and_records_of_a_result_are_held_against_the_release(folder:
     assert not seen["suppression"]["holds"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", "table"])
 def test_a_wrong_number_of_records_fails_a_good_release_of_a_readable_source(
     folder: Path, kind: str
@@ -139,6 +142,7 @@ def test_a_wrong_number_of_records_fails_a_good_release_of_a_readable_source(
         assert (seen["holds"], seen["saw"]) == (False, f"5 records, but {wrong} given")
 
 
+@pytest.mark.slow
 def test_a_number_of_records_is_believed_only_where_the_source_cannot_be_read(folder: Path) -> None:
     change(folder / "release.csv", '"[20,30)",12*,1\n"[20,30)",12*,2\n', "")
     assert verify(folder, "--records", "3").exit_code == 4
@@ -151,6 +155,7 @@ def test_a_number_of_records_is_believed_only_where_the_source_cannot_be_read(fo
     assert not seen["suppression"]["holds"]
 
 
+@pytest.mark.slow
 def test_a_release_of_other_numbers_than_the_result_states_is_refused(folder: Path) -> None:
     result = ("--result", str(folder / "result.json"))
     numbers = '"suppressed": 1, "classes": 2, "smallest_class": 2, "removed"'
@@ -174,6 +179,7 @@ def test_a_source_that_is_not_the_one_of_the_result_fails(folder: Path) -> None:
     assert verify(folder, *result).exit_code == 0
 
 
+@pytest.mark.slow
 def test_hierarchies_that_the_run_proposed_are_taken_from_the_result(folder: Path) -> None:
     change(folder / "definition.yaml", ", hierarchy: {mask: 3}", "")
     assert findings(folder)["level of zip"]["saw"].startswith("not judged")
@@ -184,6 +190,7 @@ def test_hierarchies_that_the_run_proposed_are_taken_from_the_result(folder: Pat
     assert not findings(folder, *result)["level of zip"]["holds"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hierarchy", "saw"),
     [
@@ -224,6 +231,7 @@ def test_a_release_that_is_not_there_is_an_error_and_no_verdict(folder: Path) ->
     assert isinstance(verify(folder).exception, UserError)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -253,6 +261,7 @@ def test_the_release_is_read_with_the_delimiter_of_the_output(folder: Path) -> N
     assert verify(folder).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".parquet", ".json", ".jsonl", ".csv.gz"])
 def test_a_release_of_any_format_is_read(folder: Path, ending: str) -> None:
     path = folder / f"other{ending}"
@@ -281,6 +290,7 @@ def test_the_help_shows_an_example() -> None:
     assert "shoal verify release.csv" in CliRunner().invoke(app, ["verify", "--help"]).output
 
 
+@pytest.mark.slow
 def test_demands_on_sensitive_values_are_held_against_the_source(folder: Path) -> None:
     change(folder / "definition.yaml", "  pay: keep", "  pay: {role: sensitive, closeness: 0.7}")
     assert findings(folder)["t-closeness of pay"]["holds"]

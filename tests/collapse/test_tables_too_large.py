@@ -152,6 +152,7 @@ VALUES = st.lists(st.integers(-1, 3), min_size=14, max_size=14)
 MATCHES = st.sampled_from(["extended", "basic"])
 
 
+@pytest.mark.slow
 @given(
     cases(),
     VALUES,
@@ -182,6 +183,7 @@ def test_a_run_with_a_small_budget_ends_the_same_or_says_that_it_is_too_small(
         assert told(found) == told(wanted)
 
 
+@pytest.mark.slow
 @given(cases(), VALUES, st.sampled_from(DEMANDS), st.sampled_from(LOSSES), MATCHES)
 @settings(max_examples=50)
 def test_a_small_budget_gives_the_same_optimum_or_an_error(
@@ -279,6 +281,7 @@ def test_a_pair_of_columns_rules_out_what_one_alone_does_not() -> None:
     assert found.table.bottom == (4, 0, 1)
 
 
+@pytest.mark.slow
 @given(cases(), st.integers(1, 12))
 @settings(max_examples=40)
 def test_no_safe_node_is_below_the_raised_bottom(case: Case, tuples: int) -> None:
@@ -334,6 +337,7 @@ def test_the_budget_comes_from_the_definition_or_from_memory() -> None:
     assert budget(from_mapping(mapping)) > 1000
 
 
+@pytest.mark.slow
 @given(cases(), st.integers(0, 2), st.sampled_from(plugins.names("strategy")))
 @settings(max_examples=40)
 def test_no_strategy_goes_below_the_lowest_level_that_is_set(
@@ -357,6 +361,7 @@ def test_no_strategy_goes_below_the_lowest_level_that_is_set(
         assert found.best == best
 
 
+@pytest.mark.slow
 @given(cases(), st.integers(1, 12), st.sampled_from(LOSSES), st.integers(0, 2))
 @settings(max_examples=40)
 def test_the_compiled_search_begins_at_the_bottom(
@@ -386,6 +391,7 @@ def test_one_ladder_of_one_value_needs_no_raising() -> None:
     assert problem.table.raised is None
 
 
+@pytest.mark.slow
 @given(
     cases(),
     st.integers(1, 12),

@@ -43,6 +43,7 @@ def in_hierarchy(hierarchy: object, **keys: object) -> Mistake:
     return in_attribute({**QI, "hierarchy": hierarchy, **keys})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("keys", "key", "words"),
     [

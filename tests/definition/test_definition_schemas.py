@@ -45,6 +45,7 @@ def test_the_definitions_of_the_documentation_are_valid_by_the_json_schema() -> 
         assert problems == [], name
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(definitions)
 def test_every_definition_is_valid_by_the_json_schema(definition: Definition) -> None:

@@ -113,6 +113,7 @@ def test_no_value_of_the_data_is_written() -> None:
     assert "# 3 distinct values, 0 missing." in written(guesses)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(
     st.lists(

@@ -214,6 +214,7 @@ def test_the_definitions_to_mutate_are_good(tmp_path: Path) -> None:
         assert isinstance(outcome(path), Definition)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hundred", range(MANY // 100))
 def test_a_broken_definition_is_refused_in_words_with_a_remedy(
     hundred: int, tmp_path: Path
@@ -238,6 +239,7 @@ def test_a_broken_definition_is_refused_in_words_with_a_remedy(
     assert refused > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(0, MANY, 100))
 def test_the_command_refuses_a_broken_definition_with_exit_code_2(
     number: int, tmp_path: Path

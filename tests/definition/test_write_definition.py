@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -102,6 +103,7 @@ definitions = joined(
 ).filter(lambda found: float(found.get("search", {}).get("time limit", 1)) > 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(definitions)
 def test_a_definition_survives_yaml_and_json(data: dict[str, Any]) -> None:

@@ -48,6 +48,7 @@ def table(text: str) -> Counter[tuple[str, ...]]:
     return Counter(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "expected", "levels"),
     [("four-anonymous", LEFT, (2, 1, 1)), ("three-diverse", RIGHT, (1, 2, 1))],
@@ -97,6 +98,7 @@ if ADULT.exists():
         path.write_text(text, encoding="utf-8")
         return path
 
+    @pytest.mark.slow
     def test_the_data_without_missing_values_is_that_of_table_3(folder: Path) -> None:
         missing = set(read(adult(folder, 2, "0%")).missing.values)
         with ADULT.open(encoding="utf-8", newline="") as file:
@@ -106,6 +108,7 @@ if ADULT.exists():
         assert {name: len({row[name] for row in complete}) for name in SIZES} == SIZES
         assert sum(row["occupation"] == "Armed-Forces" for row in complete) == 14
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("suppression", ["0%", "1%", "10%"])
     @pytest.mark.parametrize("k", [2, 10])
     def test_the_setting_of_the_experiments_runs(k: int, suppression: str, folder: Path) -> None:

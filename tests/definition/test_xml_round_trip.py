@@ -23,6 +23,7 @@ def reread(text: str, spelling: str) -> Definition:
     return Definition.model_validate(parsed.data, context={"folder": Path()})
 
 
+@pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=CHECKS)
 @given(definitions)
 def test_a_definition_survives_all_spellings(definition: Definition) -> None:

@@ -82,6 +82,7 @@ def test_weeks_do_not_nest_in_months() -> None:
     assert "week" in caught.value.hint
 
 
+@pytest.mark.slow
 @given(
     days=st.lists(st.dates(), min_size=1, max_size=20, unique=True),
     units=st.sets(st.sampled_from(NESTED), min_size=1).map(lambda s: sorted(s, key=NESTED.index)),

@@ -102,6 +102,7 @@ def test_a_hierarchy_without_leaves_has_only_the_top_label() -> None:
     assert list(hierarchy.rows()) == []
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_leaves_on_ten_levels_are_proven_nested_in_seconds() -> None:
     rows = [tuple(f"{leaf >> level}/{level}" for level in range(11)) for leaf in range(100_000)]
     start = time.process_time()

@@ -36,6 +36,7 @@ def test_another_delimiter_is_taken_when_given(file: Path) -> None:
     assert read_hierarchy("age", file, ",").labels == (("a", "b"), ("x",), ("*",))
 
 
+@pytest.mark.slow
 def test_a_ragged_row_is_refused_with_its_line_number(file: Path) -> None:
     error = refusal(file, b"a;x;*\n\nb;x;*\nc;*\n")
     assert "age.csv line 4 has 2 cells where age.csv line 1 has 3" in error.what
@@ -101,6 +102,7 @@ def test_a_written_file_quotes_only_where_needed(file: Path) -> None:
 cells = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
 
 
+@pytest.mark.slow
 @given(
     leaves=st.lists(cells, min_size=1, max_size=8, unique=True),
     labels=st.lists(cells, max_size=3),

@@ -81,6 +81,7 @@ def labels(value: str | None, level: int, values: list[str | None]) -> str | Non
     return f"[{low},{low + width})"
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from(["20", "21", "24", "26", "29", "33", None]), min_size=2, max_size=9),
     st.integers(2, 3),

@@ -184,6 +184,7 @@ def test_cut_points_that_are_no_subset_of_those_before_are_refused() -> None:
     assert "cut points" in caught.value.hint
 
 
+@pytest.mark.slow
 @given(
     values=st.lists(decimals, min_size=1, max_size=20, unique=True),
     points=st.sets(st.integers(-900, 900), min_size=1, max_size=5),
@@ -209,6 +210,7 @@ def test_every_value_lies_between_its_cut_points(
             assert label == expected
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_distinct_numbers_are_built() -> None:
     hierarchy = intervals([f"{n / 100}" for n in range(100_000)], [1, 10, 100])
     assert [len(found) for found in hierarchy.labels] == [100_000, 1000, 100, 10, 1]

@@ -74,6 +74,7 @@ def test_a_mask_that_shows_again_what_it_hid_is_refused() -> None:
     assert "rising" in caught.value.hint
 
 
+@pytest.mark.slow
 @given(
     values=st.lists(st.text("ab*", min_size=1, max_size=5), min_size=1, max_size=12, unique=True),
     steps=st.sets(st.integers(1, 6), min_size=1).map(sorted),
@@ -190,6 +191,7 @@ def test_no_label_of_a_run_has_a_value_in_it(values: set[str], size: int) -> Non
             assert label == "*" or re.fullmatch(r"group \d+ of \d+", label)
 
 
+@pytest.mark.slow
 @given(
     values=st.sets(WORDS, min_size=1, max_size=30).map(list)
     | st.sets(NUMBERS, min_size=1, max_size=30).map(list),

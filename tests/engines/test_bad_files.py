@@ -28,6 +28,7 @@ def write(folder: Path, content: str | bytes, name: str = "data.csv") -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ["only", "one,two,three"])
 def test_a_ragged_row_is_refused_with_its_line_number(tmp_path: Path, row: str) -> None:
     text = 'a,b\n"x\ny",1\n' + "x,1\n" * 50_000 + row + "\nx,1\n"

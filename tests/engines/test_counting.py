@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from shoal.engines.frames.source import open_frame
 cell = st.sampled_from([None, "", "NA", "?", "a", "A", "0", "00", "é\n"])
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     rows=st.lists(st.tuples(cell, cell), max_size=8),

@@ -162,6 +162,7 @@ def test_a_path_with_the_characters_of_a_glob_is_taken_as_it_is(tmp_path: Path) 
 cell = st.text(st.sampled_from("ab ,;\"'\n\r\t\0é#\\*"), max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(cell, cell), max_size=6),
@@ -179,6 +180,7 @@ def test_whatever_python_writes_is_read_back(
     assert found == Counter(tuple(value or None for value in row) for row in rows)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.sampled_from('ab,"\n\r'), max_size=25), st.sampled_from(["\n", "\r\n"]))
 def test_no_text_is_read_other_than_python_reads_it(tmp_path: Path, body: str, end: str) -> None:

@@ -57,6 +57,7 @@ SLOWLY = settings(
 )
 
 
+@pytest.mark.slow
 @SLOWLY
 @given(
     rows=st.lists(st.tuples(cell, number, cell), max_size=8),
@@ -87,6 +88,7 @@ def test_the_counts_are_those_of_duckdb(
             assert source.count_distinct(columns, missing, **asked) == wanted.num_rows
 
 
+@pytest.mark.slow
 @SLOWLY
 @given(
     rows=st.lists(st.tuples(cell, number, cell), max_size=8),

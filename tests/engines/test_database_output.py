@@ -70,6 +70,7 @@ def texts(rows: list[tuple[Any, ...]]) -> Counter[tuple[str, ...]]:
     return Counter(tuple(str(value) for value in row) for row in rows)
 
 
+@pytest.mark.slow
 def test_a_run_reads_and_writes_files_and_tables_alike(url: str, tmp_path: Path) -> None:
     load(url, "people", PEOPLE)
     write_csv(PEOPLE, tmp_path / "people.csv")
@@ -245,6 +246,7 @@ def test_nobody_sees_a_staged_table_in_postgres(postgres_url: str) -> None:
         assert _staged_tables(postgres_url) == []
 
 
+@pytest.mark.slow
 def test_a_killed_connection_leaves_the_old_table(postgres_url: str, mariadb_url: str) -> None:
     """Kills the connection while the release is written: the query is held up by a sleep."""
     slow = {
@@ -266,6 +268,7 @@ def test_a_killed_connection_leaves_the_old_table(postgres_url: str, mariadb_url
         assert _staged_tables(url) == []
 
 
+@pytest.mark.slow
 def test_tables_of_a_dead_process_are_found_and_removed(url: str) -> None:
     code = (
         "import sys, os, pyarrow as pa, sqlalchemy as sa\n"
@@ -293,6 +296,7 @@ def test_tables_of_a_living_process_are_left_alone(mariadb_url: str) -> None:
     assert _staged_tables(mariadb_url) == []
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_the_query(postgres_url: str, mariadb_url: str) -> None:
     slow = {
         postgres_url: "SELECT pg_sleep(3600)::text AS s FROM people",

@@ -174,6 +174,7 @@ def test_names_of_sqlite_are_followed(sqlite: str, output: str) -> None:
     assert refusal(sqlite, place, replaced(sqlite, "patients")) == "output-is-source"
 
 
+@pytest.mark.slow
 def test_a_file_of_sqlite_is_recognised_by_any_path(sqlite: str, tmp_path: Path) -> None:
     file = tmp_path / "clinic.db"
     os.link(file, tmp_path / "hard.db")
@@ -217,6 +218,7 @@ def test_a_virtual_table_of_sqlite_may_read_any(sqlite: str) -> None:
     assert code == "output-may-be-source"
 
 
+@pytest.mark.slow
 def test_a_server_is_recognised_by_any_name(postgres: str, mariadb: str) -> None:
     ((folder,),) = run_sql(postgres, "SHOW unix_socket_directories")
     run_sql(
@@ -241,6 +243,7 @@ def test_a_server_is_recognised_by_any_name(postgres: str, mariadb: str) -> None
     release(source, replaced(other, "shoal.wards"))
 
 
+@pytest.mark.slow
 def test_the_same_name_in_another_place_is_another_table(postgres: str, mariadb: str) -> None:
     for url in (postgres, mariadb):
         run_sql(url, "DROP SCHEMA IF EXISTS other" + " CASCADE" * ("postgres" in url))
@@ -263,6 +266,7 @@ def test_the_search_path_of_postgres_decides(postgres: str) -> None:
     assert len(run_sql(postgres, "SELECT zip FROM public.patients")) == 6
 
 
+@pytest.mark.slow
 def test_parts_and_parents_are_the_same_records(postgres: str) -> None:
     run_sql(
         postgres,
@@ -361,6 +365,7 @@ def test_a_user_of_mariadb_who_may_not_lock_is_told_what_that_is_for(mariadb: st
     release(source, replaced(url, "wards"))
 
 
+@pytest.mark.slow
 def test_what_is_no_table_is_not_replaced(postgres: str, mariadb: str, sqlite: str) -> None:
     run_sql(postgres, "DROP SEQUENCE IF EXISTS numbers", "CREATE SEQUENCE numbers")
     run_sql(mariadb, "CREATE OR REPLACE SEQUENCE numbers")
@@ -379,6 +384,7 @@ def locked(url: str, statement: str) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_a_lock_that_is_not_granted_names_its_holder(
     postgres: str, mariadb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -401,6 +407,7 @@ def test_a_lock_that_is_not_granted_names_its_holder(
         ] == []
 
 
+@pytest.mark.slow
 def test_a_locked_source_is_refused_in_time(
     postgres: str, mariadb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -287,6 +287,7 @@ def urls(sqlite_url: str, postgres_url: str, mariadb_url: str) -> dict[str, str]
     return {"sqlite": sqlite_url, "postgres": postgres_url, "mariadb": mariadb_url}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("system", "name"), CASES)
 def test_a_value_is_released_as_one_value_and_as_what_it_is(
     system: str, name: str, urls: dict[str, str], tmp_path: Path

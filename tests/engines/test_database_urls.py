@@ -106,6 +106,7 @@ def test_a_server_that_says_nothing_is_given_up(system: str) -> None:
     assert time.monotonic() - began < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "url", [f"postgresql://me:{PASSWORD}@h:notaport/x", "mysql://[", "sqlite://"]
 )

@@ -94,6 +94,7 @@ def comparable(result: Any) -> dict[str, Any]:
     return {key: value for key, value in told.items() if key not in own}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES[1:])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_same_definition_gives_the_same_result_and_records(
@@ -214,6 +215,7 @@ UNLIKE = {
 """Types that a database does not have, so that the test's own loading changes the values."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "kind"),
     [(engine, kind) for engine in ENGINES for kind in VALUES if (engine, kind) not in UNLIKE],
@@ -239,6 +241,7 @@ def recoding(**changes: Any) -> Recoding:
     return Recoding(**{**plain, "blanked": ("q", "s"), "missing": ("NA",), **changes})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
@@ -276,6 +279,7 @@ def test_a_recoding_is_streamed_under_the_real_names(place: Place) -> None:
     assert table.num_rows == 4
 
 
+@pytest.mark.slow
 def test_the_order_does_not_tell_a_suppressed_record_from_one_with_missing_values(
     place: Place,
 ) -> None:
@@ -297,6 +301,7 @@ def test_the_order_does_not_tell_a_suppressed_record_from_one_with_missing_value
     assert lying[0] == lying[1]
 
 
+@pytest.mark.slow
 def test_a_class_without_any_quasi_identifier_keeps_its_blank_records(place: Place) -> None:
     """Blank records look like suppressed ones, but their class has other records."""
     place.load(
@@ -312,6 +317,7 @@ def test_a_class_without_any_quasi_identifier_keeps_its_blank_records(place: Pla
     assert place.rows()[None, None] == 3
 
 
+@pytest.mark.slow
 def test_a_discarded_output_leaves_nothing_and_a_published_one_is_there(place: Place) -> None:
     place.load(TABLE)
     with closing(place.open()) as source:
@@ -327,6 +333,7 @@ def test_a_discarded_output_leaves_nothing_and_a_published_one_is_there(place: P
     assert place.strays() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", [*FILES, *DATABASES, "spark"])
 def test_a_source_that_changes_in_between_is_noticed_or_not_seen(engine: str, make: Make) -> None:
     """A snapshot hides the new record, SQLite lets nobody write; else the run stops."""

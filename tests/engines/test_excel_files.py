@@ -36,6 +36,7 @@ def read(path: Path, **options: str) -> list[dict[str, str | None]]:
     return [row for batch in ExcelReader().read(path, options) for row in batch.to_pylist()]
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(texts.filter(bool), min_size=1, max_size=3, unique=True).flatmap(

@@ -80,6 +80,7 @@ def run_limited(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OUTPUTS)
 def test_a_disk_without_space_is_told_and_nothing_stays(tmp_path: Path, kind: str) -> None:
     """A limit on the size of files is met like the end of a disk, and needs no special disk."""
@@ -89,6 +90,7 @@ def test_a_disk_without_space_is_told_and_nothing_stays(tmp_path: Path, kind: st
     assert not {path.name for path in tmp_path.iterdir()} - {"in.parquet", "it.yaml", ".cache"}
 
 
+@pytest.mark.slow
 def test_a_database_without_space_keeps_its_table_and_nothing_else(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'out.db'}"
     load(url, "killed", pa.table({"x": ["old"]}))
@@ -102,6 +104,7 @@ def test_a_database_without_space_keeps_its_table_and_nothing_else(tmp_path: Pat
     assert table_rows(url) == Counter({("old",): 1})
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_leaves_one_whole_folder_or_the_other(tmp_path: Path) -> None:
     write(tmp_path, OUTPUTS["folder"], 20_000)
     shoal("--version", folder=tmp_path)
@@ -120,6 +123,7 @@ def test_a_run_that_is_killed_leaves_one_whole_folder_or_the_other(tmp_path: Pat
     assert leftovers(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["postgres", "mariadb", "sqlite"])
 def test_a_run_that_is_killed_leaves_one_whole_table_or_the_other(
     tmp_path: Path, kind: str, request: pytest.FixtureRequest

@@ -197,6 +197,7 @@ def given_meanings(kind: pa.DataType, values: Sequence[Any]) -> Counter[Any]:
     return meanings(as_they_are, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TYPES)
 def test_a_type_of_parquet_is_released_as_it_was_counted(tmp_path: Path, name: str) -> None:
     kind, values = TYPES[name]
@@ -211,6 +212,7 @@ def test_a_type_of_parquet_is_released_as_it_was_counted(tmp_path: Path, name: s
         assert set(meanings(found, kind)) - {None} <= expected, output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["csv", "parquet", "json", "jsonl", "xml", "sqlite"])
 def test_kept_columns_of_parquet_keep_their_values(tmp_path: Path, output: str) -> None:
     columns = {f"c{i}": column_of(kind, spread(v)) for i, (kind, v) in enumerate(TYPES.values())}
@@ -221,6 +223,7 @@ def test_kept_columns_of_parquet_keep_their_values(tmp_path: Path, output: str) 
         assert meanings(found, kind) == given_meanings(kind, values), kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NANOSECONDS)
 def test_nanoseconds_are_kept_or_refused_but_never_cut(tmp_path: Path, name: str) -> None:
     kind, values = NANOSECONDS[name]
@@ -292,6 +295,7 @@ def test_infinite_numbers_are_no_json(tmp_path: Path) -> None:
     assert caught.value.code == "infinite-number"
 
 
+@pytest.mark.slow
 def test_times_that_parquet_calls_utc_and_intervals_are_released_as_text(tmp_path: Path) -> None:
     table = pa.table({"q": pa.array([1] * 8, pa.time64("us"))})
     pq.write_table(table, tmp_path / "in.parquet", write_time_adjusted_to_utc=True)
@@ -299,6 +303,7 @@ def test_times_that_parquet_calls_utc_and_intervals_are_released_as_text(tmp_pat
         assert set(release_type(tmp_path / "in.parquet", output)) == {"00:00:00.000001+00"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("types", "values"),
     [
@@ -327,6 +332,7 @@ def test_integers_that_are_no_doubles_are_not_made_doubles(tmp_path: Path) -> No
     assert caught.value.code == "mixed-types"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spelled", [["1", '"1"'], ["1", "1.0"], ["true", '"true"'], ["1e2", "100"]]
 )
@@ -341,6 +347,7 @@ def test_two_spellings_of_json_are_one_value_and_written_alike(
         assert list(Counter(map(repr, found)).values()) == [4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelled", [["1", "1.0"], ["a", "a "], ["0.5", ".5"], ["é", "e\u0301"]])
 def test_texts_of_csv_that_look_alike_are_different_values(
     tmp_path: Path, spelled: list[str]

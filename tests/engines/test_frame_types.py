@@ -129,6 +129,7 @@ def pandas_frame(name: str) -> Any:
     return pd.DataFrame({"q": pd.Series(spread(values), dtype=kind)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PANDAS)
 def test_a_type_of_pandas_is_released_as_it_was_counted(name: str) -> None:
     frame = pandas_frame(name)
@@ -138,6 +139,7 @@ def test_a_type_of_pandas_is_released_as_it_was_counted(name: str) -> None:
         assert released["q"].dtype == frame["q"].dtype
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PANDAS)
 def test_a_type_of_pandas_can_be_blank(name: str) -> None:
     frame = pandas_frame(name)
@@ -145,6 +147,7 @@ def test_a_type_of_pandas_can_be_blank(name: str) -> None:
     judge(list(marked["q"]), list(frame["q"]), marked=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PANDAS)
 def test_a_kept_column_of_pandas_keeps_its_values(name: str) -> None:
     frame = pandas_frame(name).assign(all="x")
@@ -196,6 +199,7 @@ def raw(series: pl.Series) -> list[Any]:
     return (series.to_physical() if series.dtype.is_temporal() else series).to_list()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POLARS)
 def test_a_type_of_polars_is_released_as_it_was_counted(name: str) -> None:
     frame = polars_frame(name)
@@ -205,6 +209,7 @@ def test_a_type_of_polars_is_released_as_it_was_counted(name: str) -> None:
         assert released["q"].dtype == frame["q"].dtype or isinstance(frame["q"].dtype, pl.Enum)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POLARS)
 def test_a_kept_column_of_polars_keeps_its_values(name: str) -> None:
     frame = polars_frame(name).with_columns(pl.lit("x").alias("all"))
@@ -286,6 +291,7 @@ def scalars(column: pa.ChunkedArray) -> list[Any]:
     return list(column.to_pylist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ARROW)
 def test_a_type_of_arrow_is_released_as_it_was_counted(name: str) -> None:
     frame = pa.table({"q": arrow_column(name)})
@@ -295,6 +301,7 @@ def test_a_type_of_arrow_is_released_as_it_was_counted(name: str) -> None:
         assert released["q"].type == frame["q"].type
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ARROW)
 def test_a_kept_column_of_arrow_keeps_its_values(name: str) -> None:
     frame = pa.table({"q": arrow_column(name), "all": ["x"] * 8})
@@ -353,6 +360,7 @@ def plainly(value: Any) -> str:
     return repr(value.as_py() if isinstance(value, pa.Scalar) else value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NESTED)
 def test_a_nested_column_can_be_kept_but_is_no_quasi_identifier(name: str) -> None:
     frame = with_all(NESTED[name]())
@@ -363,6 +371,7 @@ def test_a_nested_column_can_be_kept_but_is_no_quasi_identifier(name: str) -> No
     assert caught.value.code == "unsupported-type"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOT_HELD)
 def test_a_type_that_cannot_be_held_is_an_error_unless_it_is_dropped(name: str) -> None:
     frame = with_all(NOT_HELD[name]())
@@ -382,6 +391,7 @@ def test_a_column_without_any_value_is_released() -> None:
         assert len(shoal.anonymize(frame, ["q"], k=8)) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [["a", None, "a"], [1, None, 2], [0.5, None, float("nan")]])
 def test_missing_values_stay_missing_in_every_kind_of_frame(values: list[Any]) -> None:
     given = spread(values)

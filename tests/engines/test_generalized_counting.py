@@ -39,6 +39,7 @@ def labelled(value: Cell, generalization: Generalization | None) -> Cell:
     return LABELS[value] if generalization.values else value
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     rows=st.lists(st.tuples(cell, cell, cell), max_size=8),

@@ -34,6 +34,7 @@ def test_a_key_of_any_characters_has_its_values(tmp_path: Path) -> None:
         assert found == Counter(tuple(record.values()) for record in records)
 
 
+@pytest.mark.slow
 def test_a_key_of_any_characters_is_released(tmp_path: Path) -> None:
     records = [dict.fromkeys(ODD_KEYS, "x")] * 3
     (tmp_path / "in.json").write_text(json.dumps(records), encoding="utf-8")
@@ -61,6 +62,7 @@ def test_a_key_twice_in_one_object_is_an_error(tmp_path: Path) -> None:
     assert caught.value.code == "repeated-column"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pair",
     [

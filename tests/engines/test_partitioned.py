@@ -73,6 +73,7 @@ def tmp_path_of_a_new_folder(folder: Path) -> int:
     return (folder / "new").stat().st_mode
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.sampled_from(["a", None, "b=c", "é/%", "A"]), st.sampled_from("xyz")),
@@ -130,6 +131,7 @@ def test_files_of_different_types_and_orders_are_one_table(tmp_path: Path) -> No
     assert found == Counter([("1", "x"), ("01", "y"), ("2", "z")])
 
 
+@pytest.mark.slow
 def test_a_large_release_is_parted_by_size_in_order_and_the_same_every_time(
     tmp_path: Path,
 ) -> None:
@@ -261,6 +263,7 @@ def test_a_folder_that_holds_the_source_is_no_output(tmp_path: Path) -> None:
         shoal.run({**definition(tmp_path), "source": str(tmp_path)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv.gz", ".csv.zst", ".json.gz", ".jsonl.zst", ".tsv.gz"])
 def test_packed_outputs_are_read_back_and_the_same_every_time(tmp_path: Path, ending: str) -> None:
     contents = set()

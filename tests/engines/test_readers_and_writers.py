@@ -190,6 +190,7 @@ def put(folder: Path, kind: str) -> FileOptions | DatabaseOptions:
     return FileOptions(str(folder / f"in.{kind}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("into", PLACES)
 @pytest.mark.parametrize("given", PLACES)
 def test_any_place_is_read_and_any_is_written(tmp_path: Path, given: str, into: str) -> None:

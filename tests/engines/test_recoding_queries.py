@@ -80,6 +80,7 @@ def frame(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.table([pa.array([r[n] for r in rows], pa.string()) for n in names], names=names)
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(problems())
 def test_the_engine_recodes_as_plain_python_does(
@@ -93,6 +94,7 @@ def test_the_engine_recodes_as_plain_python_does(
     assert [tuple(row.values()) for row in staged.frame().to_pylist()] == oracle(rows, recoding)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(problems(), st.sampled_from([".csv", ".json", ".jsonl"]))
 def test_what_is_written_is_what_is_counted_again(
@@ -145,6 +147,7 @@ def patients(folder: Path, records: int = 30_000) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_the_same_bytes_come_out_every_time(tmp_path: Path, ending: str) -> None:
     path, outputs = patients(tmp_path), set()

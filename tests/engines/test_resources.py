@@ -62,6 +62,7 @@ class Watched:
             self.most = max(self.most, found)
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_in_memory_is_spilled_and_comes_out_the_same(
     wide: Path, tmp_path: Path
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_full_spill_folder_is_told(tmp_path: Path, wide: Path) -> None:
     assert "memory limit" in told.hint
 
 
+@pytest.mark.slow
 def test_a_long_query_tells_how_far_it_is(wide: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duck, "LONG", 0.0)
     shares: list[float] = []
@@ -165,6 +167,7 @@ attributes: {a: {role: quasi-identifier, hierarchy: suppress}}
 """
 
 
+@pytest.mark.slow
 def test_a_definition_and_the_command_say_what_may_be_used(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("a\nx\nx\n")
     (tmp_path / "it.yaml").write_text(DEFINITION)

@@ -109,6 +109,7 @@ def test_members_are_counted_as_one_table(tmp_path: Path) -> None:
         assert source.fingerprint() is None
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
@@ -133,6 +134,7 @@ def test_counts_of_the_union_are_those_of_all_records(
         assert len(found) == at_most + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.xml", "out.xlsx"])
 def test_recoded_members_are_one_table_in_one_order(tmp_path: Path, name: str) -> None:
     with closing(open_source(members(tmp_path))) as source:
@@ -234,6 +236,7 @@ def places(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_one_xml_definition_unites_three_kinds_of_sources(places: Path) -> None:
     result = shoal.run(places / "all.xml")
     assert result.verified
@@ -264,6 +267,7 @@ def test_a_csv_file_an_xml_file_and_a_table_of_postgres_are_united(
     assert released(places / "release.xml") == expected
 
 
+@pytest.mark.slow
 def test_the_commands_know_several_sources(places: Path) -> None:
     report, found = places / "report.html", places / "result.json"
     given = ["--definition", str(places / "all.xml")]
@@ -281,6 +285,7 @@ def test_the_commands_know_several_sources(places: Path) -> None:
         assert done.exit_code == 0, done.output
 
 
+@pytest.mark.slow
 def test_a_proof_of_several_sources_is_checked(places: Path) -> None:
     shoal.run(places / "all.xml", proof=places / "proof.gz")
     given = ["--definition", str(places / "all.xml"), "--proof", str(places / "proof.gz")]

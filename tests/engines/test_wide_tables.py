@@ -26,6 +26,7 @@ def wide(folder: Path, columns: int = COLUMNS) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_thousands_of_columns_are_released_in_seconds(tmp_path: Path) -> None:
     definition = {
         "source": str(wide(tmp_path)),

@@ -50,6 +50,7 @@ def test_every_name_has_an_xml_name_and_reads_back(name: str) -> None:
     assert ":" not in written
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(names, min_size=1, max_size=3, unique=True).flatmap(
@@ -188,6 +189,7 @@ def test_an_xml_file_without_records_has_no_columns(tmp_path: Path) -> None:
     assert caught.value.code == "no-columns"
 
 
+@pytest.mark.slow
 def test_many_records_are_read_without_keeping_them(tmp_path: Path) -> None:
     path = tmp_path / "many.xml"
     with path.open("w", encoding="utf-8") as file:

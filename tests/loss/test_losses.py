@@ -111,6 +111,7 @@ def compare(case: Case, objective: Objective, expected: Callable[[Node], float])
                 assert objective.lower_bound(above) >= bound - 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CELL_LOSSES)
 @pytest.mark.parametrize("join", [mean, geometric])
 @given(case=cases())
@@ -140,6 +141,7 @@ def cases_with_quantifiers(draw: st.DrawFn) -> tuple[Case, list[tuple[float, ...
     return case, quantifiers
 
 
+@pytest.mark.slow
 @given(cases_with_quantifiers())
 @settings(max_examples=100)
 def test_weighted_loss_is_the_sum_of_priorities_times_quantifiers(
@@ -168,6 +170,7 @@ def dearer(case: Case, node: Node) -> Fraction:
     return 1 + more
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=100)
 def test_discernibility_charges_each_record_its_crowd(case: Case) -> None:
@@ -179,6 +182,7 @@ def test_discernibility_charges_each_record_its_crowd(case: Case) -> None:
     compare(case, objective_of(table_of(case), Discernibility(), "mean"), expected)
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=100)
 def test_class_size_is_records_per_released_class(case: Case) -> None:

@@ -131,6 +131,7 @@ CELLS = st.sampled_from(["1", "2", "10", None])
 TABLES = st.lists(st.tuples(st.sampled_from("xyz"), CELLS), min_size=1, max_size=25)
 
 
+@pytest.mark.slow
 @given(TABLES, st.booleans())
 @settings(max_examples=150)
 def test_what_is_reached_is_the_worst_of_all_classes(rows: list[Row], as_value: bool) -> None:

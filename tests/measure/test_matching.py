@@ -52,6 +52,7 @@ def test_matches_are_those_of_a_pairwise_comparison(rows: list[Row], match: str)
     assert counted == {row: plain_matches(match, row, rows) for row in rows}
 
 
+@pytest.mark.slow
 @PATIENT
 @given(TABLES, st.sampled_from(MATCHES), st.integers(1, 4))
 def test_records_are_counted_by_their_matches(rows: list[Row], match: str, k: int) -> None:
@@ -62,6 +63,7 @@ def test_records_are_counted_by_their_matches(rows: list[Row], match: str, k: in
     assert found.records_below == sum(number < k for number in matches)
 
 
+@pytest.mark.slow
 @PATIENT
 @given(TABLES)
 def test_the_relations_nest(rows: list[Row]) -> None:
@@ -80,6 +82,7 @@ def test_keys_too_large_for_one_number_are_numbered_anew() -> None:
     assert sorted(count_matches(found, "maybe").tolist()) == sorted(expected)
 
 
+@pytest.mark.slow
 @PATIENT
 @given(TABLES, st.sampled_from(MATCHES[2:]), st.sampled_from([0, 5, 20]))
 def test_a_join_taken_apart_has_the_same_matches(rows: list[Row], match: str, few: int) -> None:
@@ -91,6 +94,7 @@ def test_a_join_taken_apart_has_the_same_matches(rows: list[Row], match: str, fe
     assert judged.records_below == sum(number < 3 for number in matches)
 
 
+@pytest.mark.slow
 def test_a_table_of_many_patterns_is_measured_by_all_matches_in_seconds() -> None:
     random = Random(5)
     names = [f"column {i}" for i in range(16)]

@@ -33,6 +33,7 @@ def value(row: Row) -> str | None:
     return seen(row)[3]
 
 
+@pytest.mark.slow
 @given(TABLES, st.sampled_from([("id",), ("id", "born"), ("born",)]), st.booleans(), st.booleans())
 def test_a_measure_counts_the_persons_that_plain_sets_count(
     rows: list[Row], person: tuple[str, ...], basic: bool, as_value: bool

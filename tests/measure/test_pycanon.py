@@ -124,6 +124,7 @@ def release(case: Case, folder: Path, number: int) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_pycanon_measures_the_same_k_l_and_t_of_ten_releases(releases: list[Path]) -> None:
     assert PYTHON.exists(), (
         f"there is no {PYTHON}: run scripts/test, which makes an environment with pyCANON, "

@@ -38,6 +38,7 @@ def rich_pandas() -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_the_kind_given_is_the_kind_returned(make: Any) -> None:
     frame = make(DATA)
@@ -49,6 +50,7 @@ def test_the_kind_given_is_the_kind_returned(make: Any) -> None:
     assert list(columns) == ["age", "zip", "score", "day"]
 
 
+@pytest.mark.slow
 def test_a_pandas_frame_is_not_changed_and_its_index_not_released() -> None:
     frame = rich_pandas()
     before = frame.copy(deep=True)
@@ -64,6 +66,7 @@ def test_a_polars_frame_is_not_changed() -> None:
     assert frame.equals(before)
 
 
+@pytest.mark.slow
 def test_kept_columns_of_pandas_keep_their_types_and_values() -> None:
     frame = rich_pandas()
     released = shoal.anonymize(frame, HIERARCHIES, k=3, others="keep")
@@ -74,6 +77,7 @@ def test_kept_columns_of_pandas_keep_their_types_and_values() -> None:
     pd.testing.assert_frame_equal(back, frame[same].reset_index(drop=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bool", "int64", "uint8", "Sparse[int64]", "Sparse[bool]"])
 def test_a_blank_is_no_value_of_a_type_without_missing_ones(kind: str) -> None:
     frame = pd.DataFrame({"yes": pd.Series([1] * 5 + [0], dtype=kind)})
@@ -82,6 +86,7 @@ def test_a_blank_is_no_value_of_a_type_without_missing_ones(kind: str) -> None:
     assert set(released["yes"].dropna()) == {1}
 
 
+@pytest.mark.slow
 def test_what_is_returned_is_what_was_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[Any] = []
     source = StagedTable.source
@@ -96,6 +101,7 @@ def test_what_is_returned_is_what_was_verified(monkeypatch: pytest.MonkeyPatch) 
         assert counted.pop() is released
 
 
+@pytest.mark.slow
 def test_a_categorical_keeps_its_order_and_forgets_categories_nobody_has() -> None:
     released = shoal.anonymize(rich_pandas(), HIERARCHIES, k=3, others="keep")
     assert list(released["kind"].cat.categories) == ["y", "x"]
@@ -114,6 +120,7 @@ def test_kept_columns_of_polars_keep_their_types() -> None:
     assert released.sort("small")["span"].to_list() == frame["span"].to_list()
 
 
+@pytest.mark.slow
 def test_none_nan_and_nat_are_missing_and_match_each_other() -> None:
     frame = pd.DataFrame(
         {
@@ -192,6 +199,7 @@ def test_what_is_no_table_of_records_is_refused(frame: Any, code: str) -> None:
     assert caught.value.code == code
 
 
+@pytest.mark.slow
 def test_one_name_may_stand_alone_and_names_may_be_numbers() -> None:
     frame = pd.DataFrame({0: [1, 1, 2, 2], 1: list("abcd")})
     assert list(shoal.anonymize(frame, [0], others="keep", k=2).columns) == ["0", "1"]
@@ -203,6 +211,7 @@ def test_a_demand_that_cannot_be_met_returns_nothing() -> None:
         shoal.anonymize(pd.DataFrame(DATA), ["age"], k=9, others="drop")
 
 
+@pytest.mark.slow
 def test_a_release_is_verified_with_the_definition_alone(tmp_path: Path) -> None:
     pl.DataFrame(DATA).write_csv(tmp_path / "data.csv")
     stated = {

@@ -61,6 +61,7 @@ def definition(row: dict[str, str], output: Path) -> dict[str, Any]:
 
 if REFERENCE.exists():
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "row", reference(), ids=lambda row: f"{row['quasi_identifiers']} {row['privacy'][20:]}"
     )

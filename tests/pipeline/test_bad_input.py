@@ -43,6 +43,7 @@ def released(stated: dict[str, Any]) -> Counter[tuple[str, ...]]:
         return Counter(tuple(row) for row in list(csv.reader(file))[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "code", "words"),
     [
@@ -79,6 +80,7 @@ def test_equal_rows_are_released_as_they_are(tmp_path: Path) -> None:
     assert released(definition(tmp_path, "a,b\n" + "1,2\n" * 50)) == {("1", "2"): 50}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hierarchy", [None, {"mask": 3}, {"intervals": [10]}, "suppress"])
 def test_a_column_that_is_all_missing_is_one_crowd(tmp_path: Path, hierarchy: Any) -> None:
     attribute = {"role": QI} if hierarchy is None else {"role": QI, "hierarchy": hierarchy}
@@ -90,6 +92,7 @@ def test_under_basic_match_a_column_that_is_all_missing_is_an_error(tmp_path: Pa
     assert refusal(definition(tmp_path, "a,b\n,1\n,1\n", missing="basic")).code == "all-missing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hierarchy", "label"),
     [(None, "00000*"), ({"mask": 6}, "00000*"), ({"intervals": [10, 1000]}, "[0,10)")],
@@ -104,6 +107,7 @@ def test_a_hundred_thousand_distinct_values_are_generalized(
     assert len(rows) == 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ["x\ny", 'q"q', "c,c", "n\0l", "\x1b[31m", " ", "'; --", "é\u200b"])
 def test_odd_values_are_released_as_they_are(tmp_path: Path, odd: str) -> None:
     quoted = '"' + odd.replace('"', '""') + '"'

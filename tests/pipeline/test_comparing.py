@@ -53,6 +53,7 @@ def compared(folder: Path) -> Comparison:
     return shoal.compare(folder / "d.yaml", time_limit=20)
 
 
+@pytest.mark.slow
 def test_every_installed_strategy_is_tried_and_the_proved_ones_agree(compared: Comparison) -> None:
     names = {trial.strategy for trial in compared.trials}
     assert names >= {"box", "exhaustive", "flash", "bfs", "ola", "igreedy", "datafly"}
@@ -80,6 +81,7 @@ def test_the_comparison_reads_as_text_json_and_html(compared: Comparison) -> Non
     assert "http" not in html
 
 
+@pytest.mark.slow
 def test_the_command_compares_what_it_is_told_to(folder: Path) -> None:
     arguments = ("--strategies", "box,ola", "--time-limit", "9s", "--report", "c.html", "--json")
     done = commands.shoal("compare", "d.yaml", *arguments, "-", folder=folder)
@@ -94,6 +96,7 @@ def test_an_unknown_strategy_is_refused_before_anything_is_read(folder: Path) ->
         shoal.compare(folder / "nothing.yaml", ["box", "boxx"])
 
 
+@pytest.mark.slow
 def test_a_problem_without_a_solution_is_told_as_such(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     (tmp_path / "d.yaml").write_text(DEFINITION)
@@ -103,6 +106,7 @@ def test_a_problem_without_a_solution_is_told_as_such(tmp_path: Path) -> None:
     assert "nothing was found" in text(found)
 
 
+@pytest.mark.slow
 def test_no_process_stays_when_nobody_listens_any_more() -> None:
     before = children()
     events = attempt(problem_of(CASE), Search(strategy="exhaustive"))
@@ -112,6 +116,7 @@ def test_no_process_stays_when_nobody_listens_any_more() -> None:
     assert children() == before
 
 
+@pytest.mark.slow
 def test_a_trial_ends_with_the_last_event_and_its_memory() -> None:
     *_, last, memory = attempt(problem_of(CASE), Search())
     assert isinstance(last, Proved)

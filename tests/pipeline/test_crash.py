@@ -7,10 +7,13 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from commands import leftovers, shoal
 from shoal.demo.files import write_demo
 
 
+@pytest.mark.slow
 def test_a_killed_run_leaves_the_old_output_or_the_new_one_whole(tmp_path: Path) -> None:
     write_demo(tmp_path, 8_000)
     release, report = tmp_path / "release.csv", tmp_path / "report.html"
@@ -38,6 +41,7 @@ def test_a_killed_run_leaves_the_old_output_or_the_new_one_whole(tmp_path: Path)
     assert leftovers(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_run_sweeps_what_a_killed_one_left_and_spares_the_living(tmp_path: Path) -> None:
     from shoal.engines.leftovers import FOLDER, HIDDEN, owned
 
@@ -57,6 +61,7 @@ def test_a_run_sweeps_what_a_killed_one_left_and_spares_the_living(tmp_path: Pat
     assert leftovers(tmp_path) == [living.name]
 
 
+@pytest.mark.slow
 def test_a_run_into_a_database_sweeps_what_a_killed_one_spilled(tmp_path: Path) -> None:
     from shoal.engines.leftovers import FOLDER, owned
 

@@ -66,6 +66,7 @@ def through_a_linked_folder(path: Path) -> str:
     return f"link/{path.name}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", [same, whole, hard_link, soft_link, through_a_linked_folder])
 @pytest.mark.parametrize("option", ["--output", "--report", "--json", "--proof"])
 def test_no_option_of_a_run_overwrites_what_the_definition_reads(
@@ -158,6 +159,7 @@ def test_folders_and_globs_are_followed(folder: Path, source: Any, output: Any) 
     assert contents(folder) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "url", ["sqlite:///clinic.db", "sqlite:///link/clinic.db", "sqlite:///file:clinic.db?uri=true"]
 )
@@ -178,6 +180,7 @@ def test_the_file_of_a_database_is_a_file_that_is_read_and_written(folder: Path,
     assert shoal.run({"source": table, "output": output, **base}).verified
 
 
+@pytest.mark.slow
 def test_other_commands_keep_what_they_read(folder: Path) -> None:
     before = contents(folder)
     commands = [

@@ -54,6 +54,7 @@ def released(path: Path) -> tuple[list[str], list[Row]]:
     return header, [tuple(cell or None for cell in row) for row in rows]
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=60)
 def test_a_run_releases_what_plain_python_would(case: Case) -> None:
@@ -101,6 +102,7 @@ def test_marked_records_stay_with_nothing_left_of_them(case: Case) -> None:
     )
 
 
+@pytest.mark.slow
 @given(cases(), st.booleans())
 @settings(max_examples=30)
 def test_basic_match_removes_incomplete_records_before_all_else(case: Case, mark: bool) -> None:

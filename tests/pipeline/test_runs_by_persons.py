@@ -89,6 +89,7 @@ def labels_at(case: Case, node: tuple[int, ...]) -> list[Row]:
     return list(outcome(case.rows, case.ladders, node, 1, priorities).released)
 
 
+@pytest.mark.slow
 @given(cases(), PERSONS)
 @settings(max_examples=60)
 def test_a_run_by_persons_releases_what_plain_python_would(case: Case, persons: list[int]) -> None:
@@ -199,6 +200,7 @@ def test_the_report_tells_persons(tmp_path: Path) -> None:
     assert "P0001" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("demand", [{"distinct": 2}, {"entropy": 1.2}])
 def test_tables_too_large_to_read_at_once_give_the_same_release(
     demand: dict[str, float], tmp_path: Path

@@ -93,6 +93,7 @@ def test_a_model_agrees_with_plain_python(name: str, classes: list[list[int]]) -
     assert found == [judge(each, table) for each in classes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 @given(classes=classes_of_values)
 @settings(max_examples=60)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ def has(each: ProofBox, node: Node) -> bool:
     return all(low <= x <= high for low, x, high in zip(each.lo, node, each.hi, strict=True))
 
 
+@pytest.mark.slow
 @given(any_boxes())
 @settings(max_examples=250)
 def test_a_region_without_a_box_is_found_when_there_is_one(
@@ -60,6 +62,7 @@ def halves(lo: Node, hi: Node, boxes: int) -> list[ProofBox]:
     return [box(*each) for each in found]
 
 
+@pytest.mark.slow
 def test_many_boxes_of_a_huge_lattice_are_checked_in_seconds() -> None:
     top = (3,) * 24
     boxes = halves((0,) * 24, top, 10_000)

@@ -167,6 +167,7 @@ def refused(problem: Problem, proof: Proof) -> Finding:
     return failure
 
 
+@pytest.mark.slow
 @given(KINDS)
 @settings(max_examples=400)
 def test_the_proof_of_every_search_is_accepted(
@@ -182,6 +183,7 @@ def test_the_proof_of_every_search_is_accepted(
     assert len(verdict.findings) == 4
 
 
+@pytest.mark.slow
 @given(KINDS, PERSONS)
 @settings(max_examples=250)
 def test_the_proof_of_every_search_by_persons_is_accepted(
@@ -197,6 +199,7 @@ def test_the_proof_of_every_search_by_persons_is_accepted(
     assert verdict_of(problem, proof).failures == ()
 
 
+@pytest.mark.slow
 @given(KINDS)
 @settings(max_examples=150)
 def test_the_boxes_of_a_search_have_every_node_once(
@@ -214,6 +217,7 @@ def test_the_boxes_of_a_search_have_every_node_once(
     assert sum(sizes) == problem.lattice.nodes
 
 
+@pytest.mark.slow
 @given(KINDS, st.data())
 @settings(max_examples=400)
 def test_no_reason_is_accepted_for_a_box_with_a_better_node(
@@ -384,6 +388,7 @@ def test_a_seed_draws_the_same_boxes_again(proved: tuple[Problem, Proof]) -> Non
     assert set(outcomes) == {True, False}
 
 
+@pytest.mark.slow
 def test_slabs_show_more_than_the_box_they_are_cut_from() -> None:
     bounds = Bounds(instance_of(example()))
     gained = 0
@@ -403,6 +408,7 @@ def test_slabs_show_more_than_the_box_they_are_cut_from() -> None:
     assert gained > 10
 
 
+@pytest.mark.slow
 def test_the_checker_imports_nothing_of_the_search() -> None:
     program = "import shoal.proof.check, sys; print([m for m in sys.modules if '.search' in m])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

@@ -28,6 +28,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_proof_of_the_demonstration_holds_with_its_release_and_result(demo: Path) -> None:
     done = shoal(*VERIFY, "release.csv", "--result", "result.json", folder=demo)
     assert done.returncode == 0
@@ -36,6 +37,7 @@ def test_the_proof_of_the_demonstration_holds_with_its_release_and_result(demo: 
     assert "checked all " in done.stdout
 
 
+@pytest.mark.slow
 def test_a_proof_is_checked_without_a_release_and_in_a_sample(demo: Path) -> None:
     done = shoal(*VERIFY, "--sample", "5", "--seed", "1", "--json", folder=demo)
     verdict = json.loads(done.stdout)
@@ -47,6 +49,7 @@ def test_a_proof_is_checked_without_a_release_and_in_a_sample(demo: Path) -> Non
     assert "drawn with seed 1" in verdict["findings"][3]["saw"]
 
 
+@pytest.mark.slow
 def test_a_proof_without_its_last_box_is_refused(demo: Path) -> None:
     lines = gzip.decompress((demo / "proof.jsonl.gz").read_bytes()).splitlines(keepends=True)
     (demo / "short.jsonl").write_bytes(b"".join(lines[:-1]))
@@ -56,6 +59,7 @@ def test_a_proof_without_its_last_box_is_refused(demo: Path) -> None:
     assert "no box has the nodes from" in " ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_a_release_at_other_levels_than_the_proved_ones_is_refused(demo: Path) -> None:
     options = ("--suppression", "0", "--output", "other.csv", "--json", "other.json", "--quiet")
     assert shoal("run", "patients.yaml", *options, folder=demo).returncode == 0
@@ -67,12 +71,14 @@ def test_a_release_at_other_levels_than_the_proved_ones_is_refused(demo: Path) -
     assert "the result states others than the proof" in " ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_something_must_be_given_to_verify(demo: Path) -> None:
     done = shoal("verify", "--definition", "patients.yaml", folder=demo)
     assert done.returncode == 2
     assert "--proof" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_stopped_search_says_that_there_is_no_proof(demo: Path) -> None:
     text = (demo / "patients.yaml").read_text(encoding="utf-8")
     (demo / "gap.yaml").write_text(f"{text}\nsearch: {{gap: 0.999}}\n", encoding="utf-8")
@@ -83,6 +89,7 @@ def test_a_stopped_search_says_that_there_is_no_proof(demo: Path) -> None:
     assert not (demo / "gap.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_a_proof_may_not_take_the_place_of_another_file_of_the_run(demo: Path) -> None:
     done = shoal("run", "patients.yaml", "--proof", "patients.csv", folder=demo)
     assert done.returncode == 2

@@ -62,6 +62,7 @@ def checked(folder: Path, mapping: dict[str, Any], name: str = "proof.jsonl") ->
     return check_file(from_mapping(mapping), folder / name, progress=lambda done, boxes: None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [
@@ -115,6 +116,7 @@ def test_the_proof_of_a_run_holds(folder: Path, changed: dict[str, Any]) -> None
     assert found.verdict.classes == result.classes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "differing"),
     [

@@ -21,6 +21,8 @@ from prove.judge import Demands, ValueDemand, faults, meaning
 from prove.tables import Grid
 from prove.trial import Services
 
+pytestmark = pytest.mark.slow
+
 TRIALS = {
     "safety": 20,
     "spark": 6,

@@ -217,6 +217,7 @@ def test_a_run_without_a_solution_has_a_result_that_says_why(failed: Result) -> 
     assert "Safe" not in parsed(page(failed, definition())).text
 
 
+@pytest.mark.slow
 def test_the_command_writes_result_and_report_of_a_run_without_a_solution(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("q\na\nb\n")
     (tmp_path / "d.yaml").write_text(
@@ -232,6 +233,7 @@ def test_the_command_writes_result_and_report_of_a_run_without_a_solution(tmp_pa
     assert not (tmp_path / "o.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_failed_run_keeps_the_report_of_the_last_release(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("q\na\na\nb\nb\n")
     (tmp_path / "d.yaml").write_text(

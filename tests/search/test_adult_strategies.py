@@ -37,6 +37,7 @@ def adult(output: Path, strategy: str) -> dict[str, Any]:
 
 if (DATA / "adult").exists():
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("strategy", "most"), [("flash", 500), ("bfs", 2000), ("box", 100)])
     def test_the_published_optimum_is_found_and_proved(
         strategy: str, most: int, tmp_path: Path
@@ -47,6 +48,7 @@ if (DATA / "adult").exists():
         assert result.lattice == 12_960
         assert result.checked < most
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("strategy", ["best-first", "datafly", "igreedy", "priority-path"])
     def test_a_heuristic_is_quick_and_safe_and_no_better(strategy: str, tmp_path: Path) -> None:
         result = shoal.run(adult(tmp_path / "release.csv", strategy))

@@ -41,6 +41,7 @@ def filled(direction: Direction, nodes: list[Node]) -> Antichain:
     return antichain
 
 
+@pytest.mark.slow
 @DIRECTIONS
 @given(nodes=some_nodes())
 @settings(max_examples=200)
@@ -53,6 +54,7 @@ def test_a_node_is_covered_exactly_when_an_inserted_one_speaks_for_it(
         assert antichain.covers(node) == expected
 
 
+@pytest.mark.slow
 @DIRECTIONS
 @given(nodes=some_nodes())
 @settings(max_examples=300)
@@ -69,6 +71,7 @@ def test_exactly_the_inserted_nodes_that_no_other_speaks_for_are_kept(
     assert len(antichain) == len(expected)
 
 
+@pytest.mark.slow
 @DIRECTIONS
 @given(calls=st.lists(st.tuples(st.booleans(), nodes_of(3)), max_size=60))
 @settings(max_examples=300)
@@ -94,6 +97,7 @@ def test_the_statistics_are_those_of_a_plain_list(
         assert antichain.statistics == expected
 
 
+@pytest.mark.slow
 @DIRECTIONS
 @given(nodes=some_nodes())
 @settings(max_examples=200)

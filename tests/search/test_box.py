@@ -90,6 +90,7 @@ def agrees(strategy: BoxSearch, problem: Problem, limits: Limits) -> list[Progre
     return events
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from([1, 2]), st.sampled_from([COMPILED, BY_CLASS]))
 @settings(max_examples=600)
 def test_the_compiled_search_is_right(case: Case, threads: int, strategy: BoxSearch) -> None:
@@ -130,12 +131,14 @@ def explored(problem: Problem, room: int) -> Sequence[object]:
     return told
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=150)
 def test_the_general_search_is_right(case: Case) -> None:
     agrees(GENERAL, problem_of(case), Limits())
 
 
+@pytest.mark.slow
 @given(
     cases(),
     st.lists(st.integers(-1, 3), min_size=14, max_size=14),
@@ -154,6 +157,7 @@ def test_every_model_and_loss_gives_the_optimum(
     agrees(strategy, sensitive_problem(case, values, models, *loss), Limits(threads=1))
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from([COMPILED, GENERAL]), st.integers(0, 5))
 @settings(max_examples=100)
 def test_stopping_after_any_event_leaves_something_safe(
@@ -177,6 +181,7 @@ class OddClasses(KAnonymity):
         return super().satisfied(counts) & odd
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from([COMPILED, GENERAL]))
 @settings(max_examples=100)
 def test_a_model_that_takes_after_another_is_searched_by_what_it_says(
@@ -269,6 +274,7 @@ def test_the_compiled_search_says_when_nothing_is_feasible() -> None:
     assert last.best is None
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=150)
 def test_climbing_ends_at_a_node_that_no_neighbour_beats(case: Case) -> None:
@@ -289,6 +295,7 @@ def test_climbing_ends_at_a_node_that_no_neighbour_beats(case: Case) -> None:
         assert below is None or below.loss >= best.cost - 1e-9
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=150)
 def test_a_dive_finds_safe_nodes_each_below_the_one_before(case: Case) -> None:

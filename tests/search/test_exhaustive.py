@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 
 from oracle import optimum, outcome
@@ -13,6 +14,7 @@ from shoal.search.lattice import Lattice
 from shoal.search.strategies.exhaustive import Exhaustive
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=300)
 def test_the_check_of_every_node_agrees_with_plain_python(case: Case) -> None:
@@ -31,6 +33,7 @@ def test_the_check_of_every_node_agrees_with_plain_python(case: Case) -> None:
         assert problem.objective.lower_bound(node) <= found.loss + 1e-12
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=300)
 def test_exhaustive_search_proves_the_optimum_of_plain_python(case: Case) -> None:

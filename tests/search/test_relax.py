@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 
 from oracle import optimum
@@ -41,6 +42,7 @@ def test_raises_are_the_fewest_levels_that_make_a_solution(case: Case) -> None:
         assert not any(all(o <= l for o, l in zip(other, limits, strict=True)) for other in others)
 
 
+@pytest.mark.slow
 @given(cases())
 def test_where_a_solution_exists_with_higher_limits_the_relaxed_problem_has_it(case: Case) -> None:
     for each in smallest_raises(problem_of(case)).found:

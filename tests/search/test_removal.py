@@ -63,6 +63,7 @@ def two_classes(first: list[int], second: list[int], model: PrivacyModel) -> Pro
     return sensitive_problem(case, values, [model], Iyengar())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MODELS)
 @given(st.data(), COUNTS, COUNTS)
 @settings(max_examples=150)

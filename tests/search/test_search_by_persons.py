@@ -84,6 +84,7 @@ def kept_rows(
     return kept
 
 
+@pytest.mark.slow
 @given(cases(), PERSONS, VALUES, st.lists(st.sampled_from(sorted(DEMANDS)), max_size=2))
 @settings(max_examples=200)
 def test_a_node_keeps_the_classes_that_plain_python_keeps(
@@ -98,6 +99,7 @@ def test_a_node_keeps_the_classes_that_plain_python_keeps(
         assert problem.partition(node).suppressed == len(case.rows) - len(kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda each: type(each).__name__)
 @given(
     cases(),

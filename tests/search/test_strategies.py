@@ -103,6 +103,7 @@ def test_every_strategy_that_is_installed_is_tested_here_or_on_its_own() -> None
     assert ours == {*ALL, "box", "exhaustive"}
 
 
+@pytest.mark.slow
 @given(cases(), SENSITIVE, SOME_MODELS, st.sampled_from(LOSSES), st.sampled_from(EXACT))
 @settings(max_examples=150)
 def test_flash_and_bfs_prove_the_optimum_of_every_model_and_loss(
@@ -118,6 +119,7 @@ def test_flash_and_bfs_prove_the_optimum_of_every_model_and_loss(
     assert last.best == truth_of(problem).best
 
 
+@pytest.mark.slow
 @given(
     cases(),
     SENSITIVE,
@@ -136,6 +138,7 @@ def test_what_the_others_say_is_safe_and_true(
     honest(strategy, sensitive_problem(case, values, models, *loss))
 
 
+@pytest.mark.slow
 @given(cases(), SENSITIVE, SOME_MODELS, st.sampled_from([BestFirst(), PriorityPath(True)]))
 @settings(max_examples=150)
 def test_best_first_and_backtracking_prove_the_weighted_loss_for_every_model(
@@ -161,6 +164,7 @@ def test_best_first_follows_the_quantifiers_of_the_definition(
     assert isinstance(honest(BestFirst(), problem), Proved)
 
 
+@pytest.mark.slow
 @given(cases(), SENSITIVE, SOME_MODELS, st.sampled_from(LOSSES))
 @settings(max_examples=150)
 def test_ola_proves_every_loss_where_nothing_may_be_suppressed(
@@ -345,6 +349,7 @@ def test_igreedy_checks_every_step_and_takes_a_safe_one_of_least_loss() -> None:
     assert last.checked == 3
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from(sorted(ALL)), st.integers(0, 4))
 @settings(max_examples=150)
 def test_a_search_can_be_left_after_any_event(case: Case, name: str, after: int) -> None:
@@ -356,6 +361,7 @@ def test_a_search_can_be_left_after_any_event(case: Case, name: str, after: int)
             break
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from(sorted(ALL)))
 @settings(max_examples=100)
 def test_a_search_without_time_ends_after_a_check_at_most(case: Case, name: str) -> None:

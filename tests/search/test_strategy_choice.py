@@ -105,6 +105,7 @@ def test_an_answer_without_a_proof_is_released_and_says_so(tmp_path: Path) -> No
     assert "not proved the least possible: the search ended without a proof" in lost(result)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["flash", "bfs", "exhaustive", "box"])
 def test_an_exact_strategy_releases_the_optimum(tmp_path: Path, strategy: str) -> None:
     result = shoal.run(definition(tmp_path, {"strategy": strategy}))

@@ -43,6 +43,7 @@ def put(rows: tuple[Row, ...], at: int, place: int, cell: str | None) -> tuple[R
     return (*rows[:at], (*row[:place], cell, *row[place + 1 :]), *rows[at + 1 :])
 
 
+@pytest.mark.slow
 @PATIENT
 @given(released(), KNOWS)
 def test_a_safe_release_is_called_safe_and_counted_right(
@@ -55,6 +56,7 @@ def test_a_safe_release_is_called_safe_and_counted_right(
     assert verdict.smallest_class == min(sizes)
 
 
+@pytest.mark.slow
 @PATIENT
 @given(released(), KNOWS, st.data())
 def test_a_value_at_another_level_is_caught(
@@ -74,6 +76,7 @@ def test_a_value_at_another_level_is_caught(
     assert not judged(safe, mutated, know).safe
 
 
+@pytest.mark.slow
 @PATIENT
 @given(released(), KNOWS, st.data())
 def test_a_missing_value_where_the_top_stands_is_caught(
@@ -88,6 +91,7 @@ def test_a_missing_value_where_the_top_stands_is_caught(
     assert f"level of {name}" in failing(judged(safe, mutated, know | {"levels": True}))
 
 
+@pytest.mark.slow
 @PATIENT
 @given(released(), KNOWS)
 def test_a_row_taken_from_a_class_of_k_is_caught(safe: Released, know: dict[str, bool]) -> None:
@@ -96,6 +100,7 @@ def test_a_row_taken_from_a_class_of_k_is_caught(safe: Released, know: dict[str,
     assert {"suppression", "k-anonymity"} <= failing(verdict)
 
 
+@pytest.mark.slow
 @PATIENT
 @given(released(), KNOWS)
 def test_a_row_replaced_by_a_copy_of_another_is_caught(
@@ -108,6 +113,7 @@ def test_a_row_replaced_by_a_copy_of_another_is_caught(
     assert "k-anonymity" in failing(judged(safe, rows, know))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @PATIENT
 @given(released(), KNOWS)
 def test_a_class_left_out_is_more_suppression_than_allowed(
@@ -118,6 +124,7 @@ def test_a_class_left_out_is_more_suppression_than_allowed(
     assert "suppression" in failing(judged(safe, rows, know))
 
 
+@pytest.mark.slow
 @PATIENT
 @given(released(), KNOWS)
 def test_more_records_than_the_source_has_are_caught(safe: Released, know: dict[str, bool]) -> None:
@@ -125,6 +132,7 @@ def test_more_records_than_the_source_has_are_caught(safe: Released, know: dict[
     assert failing(judged(safe, rows, know)) == {"suppression"}
 
 
+@pytest.mark.slow
 @PATIENT
 @given(released(), KNOWS, st.sampled_from(NAMES), st.sampled_from(["note", "id", "Age", ""]))
 def test_a_column_added_removed_or_renamed_is_caught(
@@ -141,6 +149,7 @@ def test_a_column_added_removed_or_renamed_is_caught(
     assert "columns" in failing(judged(safe, removed, know, fewer))
 
 
+@pytest.mark.slow
 @PATIENT
 @given(released(), st.sampled_from(NAMES), st.sampled_from([-1, 1]))
 def test_a_wrong_statement_of_the_level_is_caught(safe: Released, name: str, by: int) -> None:
@@ -323,6 +332,7 @@ def test_source_facts_are_counted_in_the_source() -> None:
     assert source_facts(marked, table, {"city": ["rome"]}) == expected | {"blank": 1}
 
 
+@pytest.mark.slow
 def test_the_verifier_loads_nothing_that_makes_releases() -> None:
     code = (
         "import sys, shoal.verify.judge, shoal.measure.table, shoal.verify.file\n"

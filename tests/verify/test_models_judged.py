@@ -78,6 +78,7 @@ def appointed(demand: Demand, model: Definition, table: dict[str | None, int]) -
     return JUDGES[demand.model](demand.parameters, Reference(table, tree))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ORACLES)
 @given(classes=classes_of_places)
 @settings(max_examples=60)
@@ -102,6 +103,7 @@ SPECS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 @given(rows=tables, missing=st.sampled_from(["none", "value"]))
 @settings(max_examples=60)
@@ -111,6 +113,7 @@ def test_a_judge_agrees_with_the_model_of_the_search_but_on_the_edge(
     agree(of_sensitive(SPECS[name], missing), rows)
 
 
+@pytest.mark.slow
 @given(rows=tables, missing=st.sampled_from(["none", "value"]))
 @settings(max_examples=60)
 def test_a_hierarchy_file_without_a_single_top_means_the_same_to_both(

@@ -213,6 +213,7 @@ def said(verdict: Verdict) -> str:
     return next(finding.saw for finding in verdict.findings if finding.name == "persons")
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(visits())
 def test_the_verifier_says_of_persons_what_plain_python_says(table: Visits) -> None:
@@ -226,6 +227,7 @@ def test_the_verifier_says_of_persons_what_plain_python_says(table: Visits) -> N
         assert said(verdict) == f"{number}, the smallest of {fewest} persons; {table.k} demanded"
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(visits("distinct"), st.data())
 def test_a_record_moved_to_another_class_is_caught(table: Visits, data: st.DataObject) -> None:
@@ -241,6 +243,7 @@ def test_a_record_moved_to_another_class_is_caught(table: Visits, data: st.DataO
     assert failing(verdict) == {"persons", "ill"}
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(visits("nothing"), st.data())
 def test_a_class_under_labels_that_nobody_of_the_source_has_is_caught(
@@ -253,6 +256,7 @@ def test_a_class_under_labels_that_nobody_of_the_source_has_is_caught(
     assert said(judged(table, renamed)).endswith("classes are not in the source")
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(visits("distinct"), st.data())
 def test_a_record_added_or_left_out_is_caught(table: Visits, data: st.DataObject) -> None:
@@ -266,6 +270,7 @@ def test_a_record_added_or_left_out_is_caught(table: Visits, data: st.DataObject
     assert "not judged" in said(judged(table, release[:at] + release[at + 1 :]))
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(visits("distinct"), st.data())
 def test_a_sensitive_value_that_the_source_does_not_have_there_is_caught(
@@ -281,6 +286,7 @@ def test_a_sensitive_value_that_the_source_does_not_have_there_is_caught(
     assert "classes have other values of 'ill'" in said(judged(table, release))
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(visits("nothing"))
 def test_records_of_one_person_hide_nobody(table: Visits) -> None:

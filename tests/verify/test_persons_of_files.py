@@ -98,6 +98,7 @@ def united(folder: Path) -> list[str]:
     return [str(folder / "one.csv"), str(folder / "two.csv")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["file", "database", "united"])
 @pytest.mark.parametrize("result", [True, False])
 def test_persons_are_counted_in_any_source(folder: Path, place: str, result: bool) -> None:
@@ -177,6 +178,7 @@ MANY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("demand", sorted(set(KINDS) - {"nothing"}))
 @pytest.mark.parametrize("match", ["extended", "basic"])
 def test_whatever_a_run_releases_by_persons_is_found_safe_again(

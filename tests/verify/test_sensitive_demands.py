@@ -223,6 +223,7 @@ def released(folder: Path) -> list[list[str]]:
         return sorted(list(csv.reader(file))[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suppressed", ["drop", "mark"])
 @pytest.mark.parametrize(
     ("sensitive", "cities"), [("none", {"rome"}), ("value", {"rome", "oslo", ""})]
@@ -241,6 +242,7 @@ def test_search_release_and_verifier_agree_about_missing_sensitive_values(
     assert ["rome", "?"] in kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEMANDS)
 @pytest.mark.parametrize("sensitive", ["none", "value"])
 @pytest.mark.parametrize("match", ["extended", "basic"])

@@ -156,10 +156,12 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return Folder(tmp_path_factory.mktemp("tampered"), request.param)
 
 
+@pytest.mark.slow
 def test_the_release_and_the_result_of_a_run_are_called_safe(folder: Folder) -> None:
     assert folder.safe(folder.release, folder.result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", UNSAFE)
 def test_no_edited_result_makes_an_unsafe_release_safe(
     folder: Folder, change: Callable[[list[list[str]]], list[list[str]]]
@@ -169,12 +171,14 @@ def test_no_edited_result_makes_an_unsafe_release_safe(
         assert not folder.safe(release, result)
 
 
+@pytest.mark.slow
 def test_no_edited_number_makes_an_unsafe_release_safe(folder: Folder) -> None:
     release = without_a_class(folder.release)
     for result in edited(folder, release):
         assert not folder.safe(release, result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [
@@ -203,6 +207,7 @@ def test_a_table_that_has_changed_since_the_run_is_not_the_one_of_the_result(
     assert not folder.safe(folder.release, folder.result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["suppressed", "classes", "smallest_class"])
 def test_the_numbers_of_a_release_with_marked_records_are_held_against_it_too(
     tmp_path: Path, key: str
