@@ -111,6 +111,23 @@ def test_no_test_file_name_stands_twice() -> None:
     assert sorted(names) == sorted(set(names))
 
 
+CODE_PAGES = [
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "docs" / "internals" / "pipeline.md",
+    *sorted((ROOT / "docs" / "decisions").glob("*.md")),
+]
+
+
+@pytest.mark.parametrize("page", CODE_PAGES, ids=lambda page: page.stem)
+def test_every_file_that_a_page_about_the_code_names_exists(page: Path) -> None:
+    quoted = re.findall(
+        r"`([\w.-]+/[\w./-]*|[\w-]+\.(?:py|toml|yml|txt|md))`", page.read_text("utf-8")
+    )
+    places = (ROOT, ROOT / "src" / "shoal", ROOT / "src")
+    missing = [name for name in quoted if not any((place / name).exists() for place in places)]
+    assert missing == [], page.name
+
+
 def hints() -> list[str]:
     """What the source says in every `hint=`, with `_` for what is filled in."""
     found = []
