@@ -86,9 +86,7 @@ def check_apart(
     source = _Opener(options)
     source_url, output_url = address(options.url), address(target.url)
     dialect = dialect_of(source_url)
-    is_same_kind = isinstance(dialect_of(output_url), type(dialect)) or isinstance(
-        dialect, type(dialect_of(output_url))
-    )
+    is_same_kind = dialect.is_like(dialect_of(output_url))
     if is_member and is_same_kind and dialect.locks_out(source, source_url, output_url):
         raise failure("output-locked-by-source", without_password(target.url))
     if not target.replace:

@@ -11,43 +11,31 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from shoal.engines.class_order import class_ranks
-from shoal.engines.database.counting import values_of
-from shoal.engines.database.labels import Codes, Labels, Scratch
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Generalization, Recoding
+    from shoal.engines.base import Recoding
     from shoal.engines.database.dialects.values import Expression
+    from shoal.engines.database.labels import Codes, Labels, Scratch
     from shoal.engines.database.relation import Relation
 
 _LARGEST_NUMBER = 2**62
-"""What no packed codes reach, so that every database has a whole number for them."""
+"""Packed codes stay below it, so that every database has an integer type for them."""
 
 
 def labels_of(scratch: Scratch, relation: Relation, recoding: Recoding) -> list[Labels]:
-    """The codes of each quasi-identifier."""
+    """The codes of each quasi-identifier; an unchanged one has the values of the classes."""
     return [
-        _labels(scratch, relation, recoding, name, generalization)
+        scratch.labels(relation, name, generalization, recoding.missing)
+        if generalization.values
+        else scratch.known_labels(
+            relation,
+            name,
+            recoding.classes.column(name).cast(pa.string()),
+            recoding.missing,
+            generalization.missing,
+        )
         for name, generalization in recoding.generalized.items()
     ]
-
-
-def _labels(
-    scratch: Scratch,
-    relation: Relation,
-    recoding: Recoding,
-    name: str,
-    generalization: Generalization,
-) -> Labels:
-    """The codes of a quasi-identifier; an unchanged one has those that stand in the classes."""
-    if generalization.values:
-        codes = Codes.of(pa.array(generalization.labels, pa.string()), generalization.missing)
-        values = values_of(generalization, codes, recoding.missing)
-        return scratch.labels(relation, name, codes, values, strict=True)
-    codes = Codes.of(recoding.classes.column(name).cast(pa.string()), generalization.missing)
-    texts = codes.labels.to_pylist()
-    values = {text: code for code, text in enumerate(texts, start=1)}
-    values |= dict.fromkeys(("", *recoding.missing), codes.code_of_missing())
-    return scratch.labels(relation, name, codes, values, strict=False)
 
 
 def classes_table(
@@ -113,7 +101,7 @@ def packing(codes: Sequence[Codes]) -> list[dict[int, int]]:
 
 
 def _factors(digits: Sequence[int], pack: Sequence[int]) -> dict[int, int]:
-    """The factor of each column of a number: what all columns after it can be."""
+    """The factor of each column: the number of combinations of all columns after it."""
     factors, factor = {}, 1
     for j in reversed(pack):
         factors[j] = factor
@@ -128,7 +116,7 @@ def packed(coded: sa.Subquery, factors: Mapping[int, int]) -> Expression:
 
 
 def _big(number: int) -> Expression:
-    """A number that makes a product wide enough in every database."""
+    """A number of 64 bits, so that products with it do not overflow."""
     return sa.cast(sa.literal(number), sa.BigInteger)
 
 

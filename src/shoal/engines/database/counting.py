@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
 
-from shoal.engines.database.labels import Codes, Labels, Scratch, scratch_tables
+from shoal.engines.database.labels import Labels, Scratch, scratch_tables
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Generalization, Question
+    from shoal.engines.base import Question
     from shoal.engines.database.dialects.values import Expression
     from shoal.engines.database.relation import Relation
     from shoal.engines.database.session import Session
@@ -62,7 +62,7 @@ def _grouping(session: Session) -> Iterator[None]:
 class _Key:
     """How one column is counted: an expression for each record, and one for each group of them.
 
-    What can wait until records are grouped, does: there are fewer groups than records.
+    As much as possible is left to the groups, of which there are fewer than records.
     """
 
     name: str
@@ -77,9 +77,7 @@ def _key(
 ) -> _Key:
     generalization = question.generalized.get(name)
     if generalization is not None and generalization.values:
-        codes = Codes.of(pa.array(generalization.labels, pa.string()), generalization.missing)
-        values = values_of(generalization, codes, question.missing)
-        labels = scratch.labels(relation, name, codes, values, strict=True)
+        labels = scratch.labels(relation, name, generalization, question.missing)
         return _Key(name, relation.raw(name), labels=labels)
     label = None if generalization is None else generalization.missing
     field = relation.field(name)
@@ -93,15 +91,6 @@ def _key(
 
     expression = relation.column(name) if native else relation.raw(name)
     return _Key(name, expression, finish, names_missing=label is not None)
-
-
-def values_of(
-    generalization: Generalization, codes: Codes, missing: Sequence[str]
-) -> dict[str, int]:
-    """The code of every value of a column, missing texts among them."""
-    listed = codes.codes(pa.array(generalization.labels, pa.string())).to_pylist()
-    values = dict(zip(generalization.values, listed, strict=True))
-    return values | dict.fromkeys(("", *missing), codes.code_of_missing())
 
 
 def _records(
@@ -130,7 +119,7 @@ def _records(
 def _classes(
     session: Session, relation: Relation, question: Question, keys: Sequence[_Key]
 ) -> sa.Select[Any]:
-    """The groups of equal records as t0, t1, ... and n; two may be equal, both with no value."""
+    """The groups of equal records as t0, t1, ... and n; groups with missing values may repeat."""
     number = sa.func.count().label("n")
     records = _records(session, relation, question, keys)
     if not keys:
@@ -141,7 +130,7 @@ def _classes(
 
 
 def _merged(query: sa.Select[Any]) -> sa.Select[Any]:
-    """Groups that are equal as one."""
+    """The same query with equal groups merged."""
     groups = query.subquery("groups")
     *texts, number = groups.c
     total = sa.cast(sa.func.sum(number), sa.BigInteger).label("n")
@@ -151,7 +140,7 @@ def _merged(query: sa.Select[Any]) -> sa.Select[Any]:
 def _spelled(relation: Relation, table: pa.Table, keys: Sequence[_Key]) -> pa.Table:
     """Codes as labels, raw texts as texts; combinations that are then equal become one.
 
-    Equal ones can be there only where a value is missing or was spelled again.
+    There are equal ones only where a value is missing or was spelled again.
     """
     respelled = False
     for i, key in enumerate(keys):

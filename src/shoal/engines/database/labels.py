@@ -7,7 +7,7 @@ never null, and they sort as the labels do with missing first.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 from types import MappingProxyType
@@ -21,6 +21,7 @@ from shoal.engines.database.connection import TableName
 from shoal.engines.database.names import staged_name
 
 if TYPE_CHECKING:
+    from shoal.engines.base import Generalization
     from shoal.engines.database.dialects.values import Expression, Values
     from shoal.engines.database.relation import Relation
     from shoal.engines.database.session import Session
@@ -120,16 +121,44 @@ class Scratch:
         self,
         relation: Relation,
         name: str,
+        generalization: Generalization,
+        missing: Sequence[str],
+    ) -> Labels:
+        """The codes of a generalized column; the query stops at a value without a label."""
+        labels = pa.array(generalization.labels, pa.string())
+        codes = Codes.of(labels, generalization.missing)
+        values = dict(zip(generalization.values, codes.codes(labels).to_pylist(), strict=True))
+        return self._listed(relation, name, codes, values, missing, must_be_known=True)
+
+    def known_labels(
+        self,
+        relation: Relation,
+        name: str,
+        labels: pa.ChunkedArray,
+        missing: Sequence[str],
+        missing_label: str | None,
+    ) -> Labels:
+        """The codes of an unchanged column, whose labels are its values; others get UNKNOWN."""
+        codes = Codes.of(labels, missing_label)
+        values = {text: code for code, text in enumerate(codes.labels.to_pylist(), start=1)}
+        return self._listed(relation, name, codes, values, missing, must_be_known=False)
+
+    def _listed(
+        self,
+        relation: Relation,
+        name: str,
         codes: Codes,
         values: Mapping[str, int],
+        missing: Sequence[str],
         *,
-        strict: bool,
+        must_be_known: bool,
     ) -> Labels:
-        """The code of each of these texts of a column."""
+        """The code of each of these texts of a column, missing ones among them."""
+        values = {**values, **dict.fromkeys(("", *missing), codes.code_of_missing())}
         found = relation.raws(self._session, name, values)
         dialect = self._session.dialect
         if len(found) <= dialect.most_inline_texts:
-            return Labels({raw: values[text] for raw, text in found.items()}, codes, strict)
+            return Labels({raw: values[text] for raw, text in found.items()}, codes, must_be_known)
         longest = max((len(raw.encode()) for raw in found if raw), default=1)
         kind = pa.binary() if relation.values.raw_is_bytes else pa.string()
         data = pa.table(
@@ -144,7 +173,7 @@ class Scratch:
             sa.Column("value", raw_type, primary_key=indexed, nullable=False),
             sa.Column("code", sa.Integer, nullable=False, autoincrement=False),
         ]
-        return Labels(self.table(columns, data), codes, strict)
+        return Labels(self.table(columns, data), codes, must_be_known)
 
     def table(
         self,

@@ -130,7 +130,7 @@ class _OwnColumn:
         values = self.relation.values
         if not values.stores_variants or not self.is_counted or self.as_text:
             return None
-        found = values.representatives(self.relation.distinct(session, self.name), self.field)
+        found = values.representatives(self.relation.distinct_raws(session, self.name), self.field)
         if not found:
             return None
         data = pa.table({"value": list(found), "instead": list(found.values())})
@@ -231,8 +231,8 @@ def _to_sort(
 ) -> tuple[sa.FromClause, sa.FromClause, list[sa.Label[Any]]]:
     """The records, the labels, and the keys that sort the ones and join them with the others.
 
-    Where all codes are released, records are sorted by them and need no class before. No other
-    codes may decide their order, so they are sorted by the rank of the class.
+    Where all codes are released, records are sorted by them before they have a class. Otherwise
+    codes that are not released must not decide the order, so the rank of the class does.
     """
     recoding, classes = parts.recoding, parts.classes
     if not recoding.mark and recoding.generalized.keys() <= {*recoding.columns}:
@@ -332,5 +332,5 @@ def _typed(
 
 
 def _is_text(relation: Relation, recoding: Recoding, name: str) -> bool:
-    """Whether a column is released as text, so that its label says where it stands."""
+    """Whether a column is released as text, so that its label decides its order."""
     return not recoding.is_unchanged(name) or relation.field(name).kind == Kind.TEXT

@@ -85,7 +85,7 @@ class Relation:
         spell = self.values.spelling(self.field(name))
         return {raw: raw if spell is None else spell(raw) for raw in raws}
 
-    def distinct(self, session: Session, name: str) -> list[str]:
+    def distinct_raws(self, session: Session, name: str) -> list[str]:
         """The distinct raw texts of a column."""
         rows = session.rows(sa.select(self.raw(name)).distinct())
         return [_decoded(row[0]) for row in rows if row[0] is not None]
@@ -97,7 +97,7 @@ class Relation:
         """
         if not texts or not self.is_spelled(name):
             return {text: text for text in texts}
-        found = self.spelled(name, self.distinct(session, name))
+        found = self.spelled(name, self.distinct_raws(session, name))
         return {raw: text for raw, text in found.items() if text is not None and text in texts}
 
     def is_missing(

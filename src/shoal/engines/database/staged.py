@@ -1,8 +1,8 @@
-"""Tables that nobody sees until they are published, and that are gone when they are not.
+"""Staged tables: verified before they are published, dropped when they are not.
 
 PostgreSQL and SQLite make tables in a transaction: the staged table, its verification and its
 renaming are one, which a lost connection undoes. MySQL and MariaDB do not: there the staged table
-has a name that says whose it is, and one RENAME TABLE puts it in place of the old one.
+has a name with the PID and host of its process, and one RENAME TABLE publishes it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def stage_rows(target: DatabaseTarget, rows: pa.RecordBatchReader) -> StagedInDa
         session.run(sa.schema.CreateTable(table))
         session.insert(table, storable(values, shown(target), rows))
 
-    return _staged(session, target, list(rows.schema.names), fill, owns=True)
+    return _stage(session, target, list(rows.schema.names), fill, owns=True)
 
 
 def stage_recoded(
@@ -69,7 +69,7 @@ def stage_recoded(
             query, shape = writing.sql(made.query), writing.sql(made.shape)
             writing.dialect.create_as(writing, name.sql(writing), query, shape, made.types)
 
-    return _staged(writing, target, list(recoding.columns), fill, owns=owns)
+    return _stage(writing, target, list(recoding.columns), fill, owns=owns)
 
 
 class StagedInDatabase(Staged):
@@ -85,7 +85,7 @@ class StagedInDatabase(Staged):
         self._done = False
 
     def source(self) -> DatabaseSource:
-        """The staged table, read by what is stored, with no memory of how it was written."""
+        """The staged table, read by what is stored, whatever was meant to be written."""
         relation = table_relation(self._session, self._staged, shown(self._target), stored=True)
         return DatabaseSource(self._session, relation, owns=False)
 
@@ -127,7 +127,7 @@ def shown(target: DatabaseTarget) -> str:
     return f"{target.table} of {without_password(target.url)}"
 
 
-def _staged(
+def _stage(
     session: Session,
     target: DatabaseTarget,
     columns: list[str],
@@ -138,12 +138,11 @@ def _staged(
     """A staged table that `fill` makes; nothing of it stays when that fails."""
     staged = None
     try:
-        staged = StagedInDatabase(
-            session, target, staged_name(free_name(session, target)), owns=owns
-        )
+        table = staged_name(free_name(session, target))
+        staged = StagedInDatabase(session, target, table, owns=owns)
         for name in columns:
             check_length(session, name)
-        fill(staged._staged)
+        fill(table)
     except BaseException:
         if staged is not None:
             staged.discard()
@@ -180,17 +179,16 @@ def _check_not_read(session: Session, target: DatabaseTarget, name: TableName) -
 
 
 def _drop(session: Session, target: DatabaseTarget, staged: TableName) -> None:
-    """Remove a staged table that is no part of a transaction; reconnect where that is needed."""
+    """Drop a staged table that is no part of a transaction; reconnect where that is needed."""
     session.rollback()
     with contextlib.suppress(Exception):
         session.run(f"DROP TABLE IF EXISTS {staged.sql(session)}")
         return
-    with contextlib.suppress(Exception):
-        other = Session(target.url, shown(target))
-        try:
-            other.run(f"DROP TABLE IF EXISTS {staged.sql(other)}")
-        finally:
-            other.close()
+    with (
+        contextlib.suppress(Exception),
+        contextlib.closing(Session(target.url, shown(target))) as other,
+    ):
+        other.run(f"DROP TABLE IF EXISTS {staged.sql(other)}")
 
 
 def _table(name: TableName, columns: list[sa.Column[object]]) -> sa.Table:

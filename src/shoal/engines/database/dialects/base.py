@@ -56,6 +56,10 @@ class Dialect(ABC):
     has_transactional_tables = False
     """Whether CREATE, DROP and RENAME of tables are undone with their transaction."""
 
+    def is_like(self, other: Dialect) -> bool:
+        """Whether both may be one server, as with URLs of MySQL and of MariaDB."""
+        return isinstance(other, type(self)) or isinstance(self, type(other))
+
     # Addresses.
 
     def url_fault(self, url: sa.URL) -> str:
