@@ -22,8 +22,6 @@ from shoal.engines.failures import check_names, check_same_columns, unknown_colu
 from shoal.engines.machine import half_of_memory
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from shoal.engines.base import Generalization, Member, Recoding, SourceOptions, UnitedOptions
 
     Opener = Callable[[SourceOptions, Collection[str], Resources], Source]
@@ -107,9 +105,9 @@ class Table:
             complete=tuple(self.own(question.complete)),
         )
 
-    def recoded(self, recoding: Recoding) -> AbstractContextManager[pa.RecordBatchReader]:
-        """The source's stream of a recoding of the united table."""
-        own = replace(
+    def own_recoding(self, recoding: Recoding) -> Recoding:
+        """A recoding of the united table in the source's names."""
+        return replace(
             recoding,
             columns=tuple(self.own(recoding.columns)),
             generalized=self._own_keys(recoding.generalized),
@@ -118,7 +116,6 @@ class Table:
             ),
             blanked=tuple(self.own(recoding.blanked)),
         )
-        return self.source.recoded(own)
 
     def _own_keys(self, generalized: Mapping[str, Generalization]) -> dict[str, Generalization]:
         return dict(zip(self.own(list(generalized)), generalized.values(), strict=True))
@@ -187,7 +184,8 @@ class UnitedSource(Source):
         names = list(recoding.columns)
         with ExitStack() as streams:
             readers = [
-                (table, streams.enter_context(table.recoded(recoding))) for table in self._tables
+                (table, streams.enter_context(table.source.recoded(table.own_recoding(recoding))))
+                for table in self._tables
             ]
             if len(readers) == 1:
                 yield _renamed(readers[0][1], names)

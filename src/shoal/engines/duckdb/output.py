@@ -32,7 +32,7 @@ def stage_recoded(source: Source, recoding: Recoding, target: FileTarget) -> Sta
     if not isinstance(source, TableSource):
         return None
     written = f"the output {target.path}"
-    with source.recoding_query(recoding, target.partition_by, written) as (session, query):
+    with source.release_query(recoding, target.partition_by, written) as (session, query):
         return write_staged(target, session, query, recoding.columns)
 
 

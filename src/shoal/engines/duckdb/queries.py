@@ -1,7 +1,7 @@
 """The two queries, each one SELECT: what is counted, and what is released.
 
-`counting` looks up labels where a column is counted by them. `recoded` looks up labels, lets the
-listed classes pass, and forgets the order of the input.
+`counting_query` looks up labels where a column is counted by them. `recoding_query` looks up
+labels, lets the listed classes pass, and forgets the order of the input.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CLASSES = "shoal_classes"
 
 
 @contextmanager
-def counting(session: Session, relation: Relation, question: Question) -> Iterator[str]:
+def counting_query(session: Session, relation: Relation, question: Question) -> Iterator[str]:
     """A query for the columns as g0, g1, ..., a row for each record that is counted.
 
     The label tables that the query reads are registered while the context lasts.
@@ -37,7 +37,7 @@ def counting(session: Session, relation: Relation, question: Question) -> Iterat
     for name, table in tables.items():
         session.register(name, table)
     try:
-        yield _counting_query(relation, question)
+        yield _counting_sql(relation, question)
     finally:
         for name in tables:
             session.unregister(name)
@@ -47,7 +47,7 @@ def _counted_labels(number: int) -> str:
     return f"shoal_counted_{number}"
 
 
-def _counting_query(relation: Relation, question: Question) -> str:
+def _counting_sql(relation: Relation, question: Question) -> str:
     """First the texts that are there, null where missing, then their labels."""
 
     def text(name: str) -> str:
@@ -69,7 +69,7 @@ def _counting_query(relation: Relation, question: Question) -> str:
 
 
 @contextmanager
-def recoded(
+def recoding_query(
     session: Session, relation: Relation, recoding: Recoding, first: Sequence[str] = ()
 ) -> Iterator[str]:
     """A query for the released columns as r0, r1, ..., in an order that they alone decide.
@@ -86,7 +86,7 @@ def recoded(
     try:
         by_class = _same_in_class(relation, recoding)
         with _classes(session, recoding, by_class):
-            yield _query(relation, recoding, by_class, first)
+            yield _recoding_sql(relation, recoding, by_class, first)
     finally:
         for name in tables:
             session.unregister(name)
@@ -127,7 +127,7 @@ def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> I
             session.execute(f"DROP {each}")
 
 
-def _query(
+def _recoding_sql(
     relation: Relation, recoding: Recoding, by_class: Sequence[str], first: Sequence[str]
 ) -> str:
     """Four steps: clean the records, label them, keep those of the listed classes, order them.

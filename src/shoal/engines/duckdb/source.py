@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from shoal.engines.base import Column, Question, Recoding, Source
-from shoal.engines.duckdb.queries import counting, recoded
+from shoal.engines.duckdb.queries import counting_query, recoding_query
 from shoal.engines.duckdb.session import Session, explained
 from shoal.errors import BadData, UserError
 
@@ -67,7 +67,7 @@ class TableSource(Source):
         keys = ", ".join(f"g{i}" for i in range(len(question.columns)))
         selected = f"{keys}, count(*)" if keys else "count(*)"
         tail = f" GROUP BY {keys}" * bool(keys) + _limit(question.at_most)
-        with counting(self._session, self._relation, question) as records, self._explaining():
+        with counting_query(self._session, self._relation, question) as records, self._explaining():
             table = self._session.table(f"SELECT {selected} FROM ({records}) AS counted{tail}")
         types = [pa.string()] * len(question.columns) + [pa.int64()]
         schema = pa.schema(zip(question.names, types, strict=True))
@@ -75,7 +75,7 @@ class TableSource(Source):
 
     def distinct(self, question: Question) -> int:
         """How many combinations there are; the query ends once there are more than `at_most`."""
-        with counting(self._session, self._relation, question) as records, self._explaining():
+        with counting_query(self._session, self._relation, question) as records, self._explaining():
             found = f"SELECT DISTINCT * FROM ({records}) AS counted{_limit(question.at_most)}"
             table = self._session.table(f"SELECT count(*) FROM ({found}) AS found")
         return int(table.column(0)[0].as_py())
@@ -141,7 +141,7 @@ class TableSource(Source):
             names = every[first : first + COLUMNS_AT_ONCE]
             values = ", ".join(f"g{i}" for i in range(len(names)))
             unnested = f"unnest(range({len(names)})) AS column_index, unnest([{values}]) AS value"
-            with counting(self._session, self._relation, Question(names)) as records:
+            with counting_query(self._session, self._relation, Question(names)) as records:
                 yield names, f"SELECT {unnested} FROM ({records}) AS counted"
 
     def _table(self, query: str) -> pa.Table:
@@ -184,7 +184,7 @@ class TableSource(Source):
         return True
 
     @contextmanager
-    def recoding_query(
+    def release_query(
         self, recoding: Recoding, first: Sequence[str] = (), written: str = ""
     ) -> Iterator[tuple[Session, str]]:
         """A query of the session for the recoded records, while the context lasts.
@@ -193,7 +193,7 @@ class TableSource(Source):
         meanwhile is explained; `written` is what is being written.
         """
         with (
-            recoded(self._session, self._relation, recoding, first) as query,
+            recoding_query(self._session, self._relation, recoding, first) as query,
             self._explaining(written),
         ):
             yield self._session, query
@@ -202,7 +202,7 @@ class TableSource(Source):
     def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
         """The recoded records as a stream, in order."""
         with (
-            self.recoding_query(recoding) as (session, query),
+            self.release_query(recoding) as (session, query),
             session.stream(query, recoding.columns) as rows,
         ):
             yield rows

@@ -90,7 +90,7 @@ class FrameSource(TableSource, GivenFrame):
 
     def stage_frame(self, recoding: Recoding) -> StagedTable:
         """Recode in one query, into a frame of the same kind."""
-        with self.recoding_query(recoding) as (session, query):
+        with self.release_query(recoding) as (session, query):
             table = session.table(query).rename_columns(list(recoding.columns))
         unchanged = [name for name in recoding.columns if recoding.is_unchanged(name)]
         return StagedTable(self._original.like(table, unchanged), self.resources)

@@ -1,8 +1,8 @@
 """The two queries as DataFrame operations: what is counted, and what is released.
 
-`records` is what is counted; of it, only distinct combinations leave Spark. `recoded` looks up
-labels, lets the listed classes pass, and forgets the order of the input. Labels are looked up by a
-join with a small table that every executor gets.
+`records` is what is counted; of it, only distinct combinations leave Spark. `recoding_frame` looks
+up labels, lets the listed classes pass, and forgets the order of the input. Labels are looked
+up by a join with a small table that every executor gets.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def spelled(
     return found
 
 
-def recoded(relation: SparkRelation, recoding: Recoding, *, ordered: bool) -> DataFrame:
+def recoding_frame(relation: SparkRelation, recoding: Recoding, *, ordered: bool) -> DataFrame:
     """The released columns as r0, r1, ..., in an order that they alone decide.
 
     Three steps, as in SQL: clean the records, label them, keep those of the listed classes. A

@@ -13,7 +13,7 @@ from pyspark.serializers import NoOpSerializer
 
 from shoal.engines.base import Generalization, GivenFrame, Source, StagedFrame
 from shoal.engines.spark.failures import explained
-from shoal.engines.spark.queries import recoded, records, spelled
+from shoal.engines.spark.queries import recoding_frame, records, spelled
 from shoal.engines.spark.reading import read
 from shoal.engines.spark.relation import relation_of
 from shoal.engines.spark.session import Session, open_session
@@ -85,7 +85,7 @@ class SparkSource(Source):
 
     def recoded_frame(self, recoding: Recoding, *, ordered: bool) -> DataFrame:
         """The recoded records, as columns r0, r1, ... (see recoding.py)."""
-        return recoded(self._relation, self._listed(recoding), ordered=ordered)
+        return recoding_frame(self._relation, self._listed(recoding), ordered=ordered)
 
     @contextmanager
     def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
