@@ -299,8 +299,8 @@ def summary(case: Case, runs: Sequence[Run]) -> Iterator[str]:
         return
     loss, levels, suppressed = answer
     word = "optimum" if proved else "best known"
-    told = " ".join(map(str, levels))
-    yield f"  {word} {loss:.12f}, levels {told}, {suppressed:,} records suppressed"
+    shown = " ".join(map(str, levels))
+    yield f"  {word} {loss:.12f}, levels {shown}, {suppressed:,} records suppressed"
     for row in reference(case):
         theirs, took = float(row["loss"]), float(row["warm_or_cold_ms"]) / 1000
         same = (list(levels), suppressed) == (json.loads(row["levels"]), int(row["suppressed"]))
@@ -324,8 +324,8 @@ def targets(results: dict[tuple[Case, int], Run]) -> Iterator[str]:
         if (run := results.get((case, 2))) is not None:
             loss = run.known[MOMENTS.index(moment)]
             verdict = "reached" if loss is not None and round(loss, 4) <= most else "MISSED"
-            told = f"{_number(loss, '.6f')}, {verdict}"
-            yield f"  {case.data} {case.size:2d}: loss at {moment:.0f} s at most {most}: {told}"
+            reached = f"{_number(loss, '.6f')}, {verdict}"
+            yield f"  {case.data} {case.size:2d}: loss at {moment:.0f} s at most {most}: {reached}"
 
 
 def report(cases: Sequence[Case], threads: Sequence[int], limit: float) -> Iterator[str]:
@@ -352,9 +352,9 @@ def report(cases: Sequence[Case], threads: Sequence[int], limit: float) -> Itera
 
 
 def machine() -> str:
-    """The processor, where the machine tells its name, what runs on it, and how busy it is."""
-    told = Path("/proc/cpuinfo")
-    names = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
+    """The processor, if the machine names it, what runs on it, and how busy it is."""
+    cpuinfo = Path("/proc/cpuinfo")
+    names = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
     found = (each.partition(":")[2].strip() for each in names if each.startswith("model name"))
     processor = next(found, platform.processor() or platform.machine())
     versions = [f"{name} {version(name)}" for name in ("numpy", "numba")]

@@ -4,7 +4,7 @@ Writes a seeded Parquet table of 8 quasi-identifiers and a kept column, then mea
 each in a process of its own: the engine's bare GROUP BY and its copy of the table, and `shoal.run`
 from the same table to an output of the same kind. Prints seconds, the ratio of the whole run to
 both together, and the peak memory of the process and its children. Up to two million records the
-median of three rounds is told, since a run is then a matter of seconds.
+median of three rounds is reported, since a run is then a matter of seconds.
 
     python -m benchmarks.engines --quick
     python -m benchmarks.engines --records 1e6,1e7,1e8 --memory-limit 4GB
@@ -63,7 +63,7 @@ class Case:
 
     @property
     def is_short(self) -> bool:
-        """Whether it is run three times, and the one with the median ratio told."""
+        """Whether it is run three times, and the one with the median ratio reported."""
         return self.records <= SHORT
 
 
@@ -205,8 +205,8 @@ def _run(mapping: dict[str, Any]) -> dict[str, Any]:
     import shoal
 
     result = shoal.run(mapping)
-    told = {"status": result.status, "loss": result.loss, "suppressed": result.suppressed}
-    return {**result.seconds, **told, "tuples": result.tuples}
+    answer = {"status": result.status, "loss": result.loss, "suppressed": result.suppressed}
+    return {**result.seconds, **answer, "tuples": result.tuples}
 
 
 @contextlib.contextmanager

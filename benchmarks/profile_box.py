@@ -2,8 +2,8 @@
 
 Profiles one search of mach2019 with its first 12 columns as quasi-identifiers, k = 5 and 5 %
 suppression, in a single thread and after a first search that compiled the kernels. The profiler
-slows down the Python around the kernels, not the kernels, so their share is told of the time
-without it as well; each is the fastest of three searches.
+slows down the Python around the kernels, not the kernels, so their share is also
+stated of the time without it; each is the fastest of three searches.
 
     python -m benchmarks.profile_box
 """

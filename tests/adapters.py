@@ -37,7 +37,7 @@ class Place(Protocol):
         """The table, to be counted and recoded."""
 
     def target(self) -> Any:
-        """What an engine is told of the output; None for memory."""
+        """The output as the engine gets it; None for memory."""
 
     def release(self, mapping: Mapping[str, Any]) -> Result:
         """Run a definition that says neither source nor output."""
@@ -53,7 +53,7 @@ class Place(Protocol):
 
 
 def rows_of(source: Source) -> Rows:
-    """The records of a source as texts, of which the engine tells how often each occurs."""
+    """The records of a source as texts, with how often each occurs."""
     with closing(source):
         names = [column.name for column in source.columns()]
         table = source.count_by(names)
@@ -92,7 +92,7 @@ class Defined:
         return open_source(self._definition().source.options())
 
     def target(self) -> Any:
-        """What an engine is told of the output."""
+        """The output as the engine gets it."""
         output = self._definition().output
         assert output is not None
         return output.target()

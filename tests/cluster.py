@@ -90,7 +90,7 @@ class Cluster:
         _wait_for(self.add_worker(), "Successfully registered with master")
 
     def close(self) -> None:
-        """End all processes; workers that are told to stop end their executors too."""
+        """End all processes; workers end their executors first."""
         for process in reversed(self._processes):
             process.terminate()
         for process in self._processes:

@@ -55,7 +55,7 @@ def run(quick: bool) -> Outcome:
 
 
 NOTE = """
-report, 7: what the report tells of seven quasi-identifiers; its other points are only drawn. Why
+report, 7: what the report states for seven quasi-identifiers; its other points are only drawn. Why
 they differ: quantifiers and hierarchies of the report are not published (anon_table.py). The shape
 is the same: 1 % suppression saves nine tenths of the nodes, diversity costs some, and k=14 with
 l=(2,14) leaves the top of the lattice only. Time follows the nodes. box: boxes opened and nodes

@@ -87,8 +87,8 @@ def read_table(size: int, *, arx_marital_status: bool = False) -> Table:
     )
     source = open_source(definition.source.options())
     counted = source.count_by((*ATTRIBUTES, SALARY, OCCUPATION), ("?",))
-    told = [pc.is_valid(counted[name]) for name in (*ATTRIBUTES, SALARY, OCCUPATION)]
-    return encode(definition, counted.filter(reduce(pc.and_, told)))
+    recorded = [pc.is_valid(counted[name]) for name in (*ATTRIBUTES, SALARY, OCCUPATION)]
+    return encode(definition, counted.filter(reduce(pc.and_, recorded)))
 
 
 def without_priorities(table: Table) -> Table:
@@ -122,7 +122,7 @@ class Tally:
     """How many records of each node are in classes of which size and diversities.
 
     Every demand of the report can be answered from it, so that each node is counted once for all
-    anonymizations and not once for each. Sizes are told by how many of the report's k they reach.
+    anonymizations and not once for each. Sizes are given by how many of the report's k they reach.
     """
 
     table: Table

@@ -136,11 +136,11 @@ def run(quick: bool) -> Outcome:  # noqa: ARG001 - three hundred cases are quick
     for setting in (A, B):
         problem = setting.problem()
         paths[setting.name] = path(problem)
-        lines += [*told(setting, paths[setting.name]), optimum(problem), ""]
+        lines += [*step_lines(setting, paths[setting.name]), optimum(problem), ""]
     return Outcome([*lines, *anonymised_sources()], chart(paths), NOTE)
 
 
-def told(setting: Setting, steps: list[Step]) -> Iterator[str]:
+def step_lines(setting: Setting, steps: list[Step]) -> Iterator[str]:
     """The steps of a setting, with the paper's beside them."""
     costs = sorted(first_costs(setting).items(), key=lambda each: each[1])
     yield f"Setting {setting.name}: first steps cost " + ", ".join(

@@ -81,9 +81,9 @@ def anonymised_sources() -> Iterator[str]:
     rows = []
     for source, hierarchies in SOURCES.items():
         records = released(source)
-        told = "; ".join(
+        shown = "; ".join(
             f"{records.count(each)} x {' '.join(each)}" for each in dict.fromkeys(records)
         )
-        rows.append([source, ", ".join(hierarchies), told, records == PAPER[source]])
+        rows.append([source, ", ".join(hierarchies), shown, records == PAPER[source]])
     yield "Tables 1 and 2: six patients, 2-anonymous in each source"
     yield from table(["source", "attributes", "released", "as in table 2"], rows)

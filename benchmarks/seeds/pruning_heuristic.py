@@ -33,8 +33,8 @@ def run(quick: bool) -> Outcome:
     rows: list[list[object]] = [[name, *values, None] for name, values in PAPER.items()]
     for data, by_strategy in improved.items():
         for name, gains in by_strategy.items():
-            told = f"{len(gains)} of {len(columns[data])}"
-            rows.append([f"{data}, {name}", *spread(gains), told])
+            cases = f"{len(gains)} of {len(columns[data])}"
+            rows.append([f"{data}, {name}", *spread(gains), cases])
     head = ("table 5: better than IGreedy by", "least", "most", "on average", "searches")
     found = {
         f"{name} on {data}": {

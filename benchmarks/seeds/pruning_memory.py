@@ -58,7 +58,7 @@ too large to build. implicit: both antichains and the set of checked nodes when 
 proof or by the limit. The paper: about 1 GiB against 100 MiB with 12 attributes, and the explicit
 lattice ran out of 8 GiB above. Why they differ: the paper measures the process, here only what is
 kept of the lattice counts. box keeps no node at all: its open boxes are as many as it has not
-explored (benchmarks/box.py tells the memory of the process).
+explored (benchmarks/box.py measures the memory of the process).
 """
 
 

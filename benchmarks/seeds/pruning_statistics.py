@@ -52,9 +52,9 @@ def run(quick: bool) -> Outcome:
         if size in TABLE_4:
             nodes, checked, inserts, hits, antichain = TABLE_4[size]
             share = f"{checked / nodes:.2%}"
-            told = (f"{hits}%", f"{antichain}%", "yes")
+            figures = (f"{hits}%", f"{antichain}%", "yes")
             paper = f"paper: survey, {size} attributes, bfs"
-            rows.append((paper, nodes, checked, share, QUALITY, inserts, *told))
+            rows.append((paper, nodes, checked, share, QUALITY, inserts, *figures))
         for name, found_by in searches.items():
             found = searched(name, MACH, size, quick).search
             nodes = problem(MACH, size).lattice.nodes
@@ -81,8 +81,8 @@ def lines_of(name: str, nodes: int, search: Search) -> Iterator[tuple[object, ..
     if not search.statistics:
         yield (*first, None, None, None, None, proved)
     for i, (kind, each) in enumerate(search.statistics.items()):
-        told = (kind, each.inserts, f"{each.hit_rate:.2%}", f"{each.antichain_share:.2%}")
-        yield (*first, *told, proved) if i == 0 else ("", None, None, "", *told, "")
+        figures = (kind, each.inserts, f"{each.hit_rate:.2%}", f"{each.antichain_share:.2%}")
+        yield (*first, *figures, proved) if i == 0 else ("", None, None, "", *figures, "")
 
 
 def chart(searches: dict[str, dict[int, Search]]) -> Figure:

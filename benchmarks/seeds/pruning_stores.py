@@ -48,8 +48,8 @@ def run(quick: bool) -> Outcome:
             partial(Antichain, size, "up"),
             partial(ExplicitLattice, top),
         )
-        told = "" if watched.search.proved else ", until the limit"
-        name = f"{data}, {size} attributes, {len(watched.operations):,} operations{told}"
+        note = "" if watched.search.proved else ", until the limit"
+        name = f"{data}, {size} attributes, {len(watched.operations):,} operations{note}"
         rows.append([name, *(replay(watched.operations, top, store) for store in stores)])
     head = (*HEAD, "ours", "explicit lattice")
     return Outcome(table(head, rows), chart(rows), NOTE)

@@ -37,10 +37,10 @@ def run(quick: bool) -> Outcome:
     }
     rows: list[list[object]] = []
     for size in sizes(quick):
-        told = [proof(found[name][size]) for name in STRATEGIES]
+        proofs = [proof(found[name][size]) for name in STRATEGIES]
         gaps = [loss(found[name][size]) for name in STRATEGIES]
         nodes = problem(MACH, size).lattice.nodes
-        rows.append([f"{size} attributes", nodes, *told, *gaps, PAPER.get(size)])
+        rows.append([f"{size} attributes", nodes, *proofs, *gaps, PAPER.get(size)])
     losses = (f"loss, {name}" for name in STRATEGIES)
     head = ("seconds to the proof", "nodes", *STRATEGIES, *losses, "paper: bfs, survey")
     return Outcome(table(head, rows), chart(found), NOTE)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Known:
-    """A better loss: when it was told, and after how many looks at classes."""
+    """A better loss: when it was reported, and after how many looks at classes."""
 
     seconds: float
     looks: int

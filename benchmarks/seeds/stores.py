@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Store(Protocol):
-    """Keeps nodes that have a property, and tells which other nodes have it too."""
+    """Keeps nodes that have a property, and answers which other nodes have it too."""
 
     def insert(self, node: Node) -> None:
         """Keep a node that is not covered yet."""

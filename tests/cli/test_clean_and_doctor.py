@@ -1,4 +1,4 @@
-"""`shoal clean` removes what the dead left, `shoal doctor` says what is here."""
+"""`shoal clean` deletes orphans of ended processes, `shoal doctor` lists what is installed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(*arguments: str | Path) -> str:
 
 
 @pytest.fixture
-def dead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+def ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     """How names of a process of this host begin that has ended; temporary files lie apart."""
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
@@ -35,14 +35,14 @@ def dead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     return owned("").replace(str(os.getpid()), str(process.pid), 1)
 
 
-def leave(folder: Path, dead: str) -> None:
-    """A staged file, a staged folder and a spilled one of the dead, one file of the living."""
-    (folder / f"{HIDDEN}{dead}a.csv").touch()
-    (folder / f"{HIDDEN}{dead}b").mkdir()
-    (folder / f"{HIDDEN}{dead}b" / "part-00000.parquet").touch()
-    (folder / "tmp" / f"{FOLDER}{dead}c").mkdir()
+def leave(folder: Path, ended: str) -> None:
+    """Orphans of an ended process (a staged file, two folders), and other files."""
+    (folder / f"{HIDDEN}{ended}a.csv").touch()
+    (folder / f"{HIDDEN}{ended}b").mkdir()
+    (folder / f"{HIDDEN}{ended}b" / "part-00000.parquet").touch()
+    (folder / "tmp" / f"{FOLDER}{ended}c").mkdir()
     (folder / f"{HIDDEN}{owned('')}d.csv").touch()
-    (folder / f"{HIDDEN}{dead.split('-')[0]}-00000000-e.csv").touch()
+    (folder / f"{HIDDEN}{ended.split('-')[0]}-00000000-e.csv").touch()
     (folder / "out.csv").touch()
 
 
@@ -51,8 +51,10 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name[-5:] for path in (*folder.iterdir(), *(folder / "tmp").iterdir()))
 
 
-def test_the_dead_are_cleaned_and_the_living_spared(tmp_path: Path, dead: str) -> None:
-    leave(tmp_path, dead)
+def test_orphans_are_deleted_and_files_of_running_processes_kept(
+    tmp_path: Path, ended: str
+) -> None:
+    leave(tmp_path, ended)
     before = names(tmp_path)
     assert run("clean", tmp_path, "--dry-run").count("would remove") == 3
     assert names(tmp_path) == before
@@ -63,11 +65,11 @@ def test_the_dead_are_cleaned_and_the_living_spared(tmp_path: Path, dead: str) -
     assert (tmp_path / "out.csv").exists()
 
 
-def test_a_definition_says_where_to_look(tmp_path: Path, dead: str) -> None:
+def test_a_definition_says_where_to_look(tmp_path: Path, ended: str) -> None:
     for folder in ("data", "spill"):
         (tmp_path / folder).mkdir()
-    (tmp_path / "data" / f"{HIDDEN}{dead}a.csv").touch()
-    (tmp_path / "spill" / f"{FOLDER}{dead}b").mkdir()
+    (tmp_path / "data" / f"{HIDDEN}{ended}a.csv").touch()
+    (tmp_path / "spill" / f"{FOLDER}{ended}b").mkdir()
     (tmp_path / "data" / ".old.shoal-before").mkdir()
     (tmp_path / "it.yaml").write_text(
         "source: in.csv\noutput: data/out.csv\nk: 2\nengine: {spill folder: spill}\n"
@@ -80,10 +82,10 @@ def test_a_definition_says_where_to_look(tmp_path: Path, dead: str) -> None:
     assert list((tmp_path / "spill").iterdir()) == []
 
 
-def test_staged_tables_are_cleaned_too(tmp_path: Path, dead: str, sqlite_url: str) -> None:
-    left = f"shoal_staged_{dead}0a1b".replace("-", "_")
-    living = f"{owned('shoal_staged_')}0a1b".replace("-", "_")
-    for name in (left, living):
+def test_staged_tables_are_cleaned_too(tmp_path: Path, ended: str, sqlite_url: str) -> None:
+    left = f"shoal_staged_{ended}0a1b".replace("-", "_")
+    running = f"{owned('shoal_staged_')}0a1b".replace("-", "_")
+    for name in (left, running):
         servers.run_sql(sqlite_url, f"CREATE TABLE {name} (a TEXT)")
     (tmp_path / "it.yaml").write_text(
         f"source: in.csv\noutput: {{url: '{sqlite_url}', table: out}}\nk: 2\n"
@@ -92,17 +94,17 @@ def test_staged_tables_are_cleaned_too(tmp_path: Path, dead: str, sqlite_url: st
     assert left in run("clean", tmp_path / "it.yaml", "--dry-run")
     assert left in run("clean", tmp_path / "it.yaml")
     tables = servers.run_sql(sqlite_url, "SELECT name FROM sqlite_master WHERE name LIKE 'shoal%'")
-    assert tables == [(living,)]
-    servers.run_sql(sqlite_url, f"DROP TABLE {living}")
+    assert tables == [(running,)]
+    servers.run_sql(sqlite_url, f"DROP TABLE {running}")
 
 
 def test_staged_tables_of_sparks_catalog_are_cleaned_and_the_old_one_put_back(
-    tmp_path: Path, dead: str, spark_session: Any
+    tmp_path: Path, ended: str, spark_session: Any
 ) -> None:
-    left = f"shoal_staged_{dead}0a1b".replace("-", "_")
-    living = f"{owned('shoal_staged_')}0a1b".replace("-", "_")
+    left = f"shoal_staged_{ended}0a1b".replace("-", "_")
+    running = f"{owned('shoal_staged_')}0a1b".replace("-", "_")
     spark_session.sql("CREATE SCHEMA cleaned")
-    for name in (left, living, "release_shoal_before"):
+    for name in (left, running, "release_shoal_before"):
         spark_session.sql(f"CREATE TABLE cleaned.{name} USING parquet AS SELECT 1 AS a")
     (tmp_path / "it.yaml").write_text(
         "source: in.csv\noutput: {spark: cleaned.release, replace: true}\nk: 2\n"
@@ -112,7 +114,7 @@ def test_staged_tables_of_sparks_catalog_are_cleaned_and_the_old_one_put_back(
     assert left in run("clean", tmp_path / "it.yaml")
     tables = sorted(table.name for table in spark_session.catalog.listTables("cleaned"))
     spark_session.sql("DROP SCHEMA cleaned CASCADE")
-    assert tables == ["release", living]
+    assert tables == ["release", running]
 
 
 @pytest.mark.slow

@@ -17,10 +17,10 @@ def test_a_long_query_is_told_with_its_share(
         display.observe(Working(0.25))
         monkeypatch.setattr(progress, "PLAIN_EVERY", 0.0)
         display.observe(Working(0.5))
-    told = capsys.readouterr().err
-    assert "Reading patients.csv: 50%" in told
-    assert "25%" not in told
-    assert told.splitlines()[-1].startswith("Reading patients.csv  ")
+    lines = capsys.readouterr().err
+    assert "Reading patients.csv: 50%" in lines
+    assert "25%" not in lines
+    assert lines.splitlines()[-1].startswith("Reading patients.csv  ")
 
 
 def test_a_search_that_has_not_begun_says_why_after_a_while() -> None:

@@ -72,8 +72,8 @@ def test_every_installed_strategy_is_tried_and_the_proved_ones_agree(compared: C
 
 
 def test_the_comparison_reads_as_text_json_and_html(compared: Comparison) -> None:
-    told = json.loads(document(compared))
-    assert [each["strategy"] for each in told["trials"]] == [t.strategy for t in compared.trials]
+    written = json.loads(document(compared))
+    assert [each["strategy"] for each in written["trials"]] == [t.strategy for t in compared.trials]
     assert "nodes checked" in text(compared)
     assert "Loss over time" in text(compared)
     html = page(compared)
