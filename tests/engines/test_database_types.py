@@ -311,13 +311,14 @@ def test_a_value_is_released_as_one_value_and_as_what_it_is(
             assert meaning(value) in meant[row], (output, value, meant[row])
 
 
+@pytest.mark.parametrize("system", ["sqlite", "mariadb"])
 @pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
-def test_sqlite_is_not_given_negative_zeros_which_it_would_make_zeros(
-    kind: pa.DataType, sqlite_url: str, tmp_path: Path
+def test_no_database_is_given_negative_zeros_that_it_would_make_zeros(
+    kind: pa.DataType, system: str, urls: dict[str, str], tmp_path: Path
 ) -> None:
     path, table = tmp_path / "in.parquet", f"zeros_{secrets.token_hex(4)}"
     pq.write_table(pa.table({"c": pa.array([-0.0] * K + [0.5] * K, kind)}), path)
-    definition = {"source": str(path), "output": {"url": sqlite_url, "table": table}, "k": K}
+    definition = {"source": str(path), "output": {"url": urls[system], "table": table}, "k": K}
     c = {"role": "quasi-identifier", "hierarchy": "suppress"}
     with pytest.raises(shoal.BadOutput, match="'c' has negative zeros") as caught:
         shoal.run({**definition, "attributes": {"c": c}})

@@ -234,7 +234,8 @@ def _merged(
         schema = reader.schema.empty_table().rename_columns(columns).schema
         session.register(f"shoal_member_{number}", type(reader).from_batches(schema, batches))
         queries.append(f"SELECT {selected} FROM shoal_member_{number}")
-    return f"SELECT * FROM ({' UNION ALL '.join(queries)}) {in_order(names)}"
+    query = " UNION ALL ".join(queries)
+    return f"SELECT * FROM ({query}) {in_order(names, session.types(query))}"
 
 
 def _watched(

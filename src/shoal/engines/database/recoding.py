@@ -152,6 +152,10 @@ class _OwnColumn:
             return value
         return self.relation.values.order(value, self.field, streamed=self.is_streamed)
 
+    def tie_break(self, value: Expression) -> Expression | None:
+        """What orders released values that are equal but stored differently; None without any."""
+        return None if self.as_text else self.relation.values.tie_break(value, self.field)
+
 
 @dataclass(frozen=True)
 class _QueryParts:
@@ -189,6 +193,14 @@ class _QueryParts:
             return values.nulls_first(self.own[name].order(value))
         return values.nulls_first(values.raw(value, Field(name, Kind.TEXT)))
 
+    def in_order(self, released: Mapping[str, Expression]) -> list[Expression]:
+        """All that these released values are sorted by, so that only equal records are equal."""
+        keys = [self.order(name, value) for name, value in released.items()]
+        for name, value in released.items():
+            key = self.own[name].tie_break(value) if name in self.own else None
+            keys += [] if key is None else [key]
+        return keys
+
 
 def _joined(parts: _QueryParts, by_class: Collection[str], prefix: str) -> sa.Select[Any]:
     """Records with the labels of their classes, sorted by the ranks of these."""
@@ -196,8 +208,8 @@ def _joined(parts: _QueryParts, by_class: Collection[str], prefix: str) -> sa.Se
     query = sa.select(*_named(values)).select_from(parts.passing())
     if prefix:
         query = query.prefix_with(prefix)
-    rest = (parts.order(name, value) for name, value in values.items() if name not in by_class)
-    return query.order_by(parts.rank(), *rest)
+    rest = {name: value for name, value in values.items() if name not in by_class}
+    return query.order_by(parts.rank(), *parts.in_order(rest))
 
 
 def _sorted_first(parts: _QueryParts, by_class: Collection[str]) -> sa.Select[Any]:
@@ -213,7 +225,7 @@ def _sorted_first(parts: _QueryParts, by_class: Collection[str]) -> sa.Select[An
         for i, name in enumerate(parts.recoding.columns)
         if name not in by_class
     }
-    order = (parts.order(name, value.element) for name, value in own.items())
+    order = parts.in_order({name: value.element for name, value in own.items()})
     query = sa.select(*keys, *own.values()).select_from(source).order_by(*keys, *order)
     rows = query.offset(0).subquery("rows")
     values = {
@@ -222,7 +234,7 @@ def _sorted_first(parts: _QueryParts, by_class: Collection[str]) -> sa.Select[An
     }
     match = sa.and_(*(rows.c[key.name] == labels.c[key.name] for key in keys))
     query = sa.select(*_named(values)).select_from(sa.join(rows, labels, match))
-    rest = (parts.order(name, values[name]) for name in own)
+    rest = parts.in_order({name: values[name] for name in own})
     return query.order_by(*(rows.c[key.name] for key in keys), *rest)
 
 

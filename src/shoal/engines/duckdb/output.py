@@ -45,11 +45,12 @@ def stage_rows(target: FileTarget, rows: pa.RecordBatchReader, resources: Resour
     columns = [f"r{i}" for i in range(len(names))]
     schema = rows.schema.empty_table().rename_columns(columns).schema
     renamed = (batch.rename_columns(columns) for batch in rows)
-    order = f" {in_order(names, target.partition_by)}" if target.partition_by else ""
     with closing(Session(resources, in_order=True)) as session:
         try:
             session.register("shoal_stream", type(rows).from_batches(schema, renamed))
-            query = f"SELECT {_selected(session, columns)} FROM shoal_stream{order}"
+            query = f"SELECT {_selected(session, columns)} FROM shoal_stream"
+            if target.partition_by:
+                query += f" {in_order(names, session.types(query), target.partition_by)}"
             return write_staged(target, session, query, names)
         except duckdb.Error as error:
             raise explained(error, "the release", f"the output {target.path}") from None

@@ -6,6 +6,7 @@ labels, lets the listed classes pass, and forgets the order of the input.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -135,19 +136,21 @@ def _recoding_sql(
     Columns that differ within a class are in the order too, so it is total up to equal records
     and decides every byte.
     """
-    columns, texts, others = [], [], []
+    columns, texts, others, ties = [], [], [], []
     for i, name in _numbered(recoding):
         columns.append(f"{_released(i, name, by_class, recoding)} AS r{i}")
         texts.append(f"CAST(r{i} AS VARCHAR) AS r{i}" if name in by_class else f"r{i}")
         if name not in by_class and name not in first:
             others.append(f"r{i} NULLS FIRST")
+            if recoding.is_unchanged(name):
+                ties += tie_break(f"r{i}", relation.types[relation.position(name)])
     begin = [f"CAST(r{recoding.columns.index(name)} AS VARCHAR) NULLS FIRST" for name in first]
     return f"""
         WITH records AS ({_records(relation, recoding)}),
              labelled AS ({_labelled(recoding)}),
              ordered AS (
                  SELECT {", ".join(columns)} FROM labelled {_passing(recoding)}
-                 ORDER BY {", ".join([*begin, "coalesce(class_rank, 0)", *others])}
+                 ORDER BY {", ".join([*begin, "coalesce(class_rank, 0)", *others, *ties])}
              )
         SELECT {", ".join(texts)} FROM ordered
     """
@@ -163,12 +166,23 @@ def _same_in_class(relation: Relation, recoding: Recoding) -> list[str]:
     return found
 
 
-def in_order(columns: Sequence[str], first: Sequence[str] = ()) -> str:
+def in_order(columns: Sequence[str], types: Sequence[str], first: Sequence[str] = ()) -> str:
     """ORDER BY all of r0, r1, ...; the columns of `first` before the others, and as text."""
     names = list(columns)
     texts = [f"CAST(r{names.index(name)} AS VARCHAR) NULLS FIRST" for name in first]
     others = [f"r{i} NULLS FIRST" for i, name in enumerate(names) if name not in first]
-    return f"ORDER BY {', '.join([*texts, *others])}"
+    ties = [key for i, kind in enumerate(types) for key in tie_break(f"r{i}", kind)]
+    return f"ORDER BY {', '.join([*texts, *others, *ties])}"
+
+
+def tie_break(column: str, kind: str) -> list[str]:
+    """What orders values that DuckDB takes for equal though they differ, if the type has any.
+
+    These are -0.0 and 0.0, intervals of 30 days and of a month, and what contains them.
+    """
+    if kind in ("FLOAT", "DOUBLE"):
+        return [f"signbit({column})"]
+    return [f"CAST({column} AS VARCHAR)"] if re.search("FLOAT|DOUBLE|INTERVAL", kind) else []
 
 
 def _numbered(recoding: Recoding) -> list[tuple[int, str]]:

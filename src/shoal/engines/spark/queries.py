@@ -22,6 +22,8 @@ from shoal.engines.spark.values import is_text, keys_of, literals, local_frame, 
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
 
@@ -93,10 +95,21 @@ def recoding_frame(relation: SparkRelation, recoding: Recoding, *, ordered: bool
     names = [f"r{i}" for i in range(len(released))]
     rank = F.coalesce("class_rank", F.lit(0)).alias("class_rank")
     frame = frame.select(rank, *map(Column.alias, released, names))
+    ties = _tie_breaks(frame, names)
     if ordered:
-        return frame.orderBy(*(F.col(name).asc_nulls_first() for name in names)).select(*names)
+        every = (F.col(name).asc_nulls_first() for name in names)
+        return frame.orderBy(*every, *ties).select(*names)
     hashed = frame.withColumn("hash", F.xxhash64(*names)).repartition("hash")
-    return hashed.sortWithinPartitions("class_rank", "hash").select(*names)
+    return hashed.sortWithinPartitions("class_rank", "hash", *ties).select(*names)
+
+
+def _tie_breaks(frame: DataFrame, names: Sequence[str]) -> list[Column]:
+    """What orders -0.0 and 0.0, which Spark takes for equal and hashes alike."""
+    return [
+        F.col(name).cast("string")
+        for name in names
+        if re.search(r"\b(float|double)\b", frame.schema[name].dataType.simpleString())
+    ]
 
 
 def _check_types(relation: SparkRelation, recoding: Recoding) -> None:

@@ -94,6 +94,7 @@ class MySQLValues(Values):
     stored = StoredInMySQL()
     raw_is_bytes = True
     holds_infinity = False
+    holds_negative_zero = False
     longest_decimal = (65, 30)
     unsigned_type = mysql.BIGINT(unsigned=True)
     single_type = mysql.FLOAT()

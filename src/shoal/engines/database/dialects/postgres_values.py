@@ -118,6 +118,13 @@ class PostgresValues(Values):
         """A cast that fails, with a message of ours."""
         return sa.literal_column(f"CAST('{STOP}' || left({text}, 0) AS integer)", sa.Integer)
 
+    def tie_break(self, value: Expression, field: Field) -> Expression | None:
+        """The texts of -0 and 0, and of 1.0 and 1.00 in a `numeric` without a scale."""
+        floats = (Kind.REAL, Kind.SINGLE)
+        if field.kind in floats or (field.kind == Kind.DECIMAL and field.exact is None):
+            return sa.collate(sa.cast(value, sa.Text), "C")
+        return None
+
     def nulls_first(self, expression: Expression) -> Expression:
         """PostgreSQL would sort nulls last."""
         return expression.nulls_first()

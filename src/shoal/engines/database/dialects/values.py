@@ -147,6 +147,10 @@ class Values(ABC):
         """What to sort released values by: the released value alone decides."""
         return self.raw(value, field) if field.kind in (Kind.TEXT, Kind.OTHER) else value
 
+    def tie_break(self, value: Expression, field: Field) -> Expression | None:
+        """What orders released values that are equal but stored differently; None without any."""
+        return None
+
     def nulls_first(self, expression: Expression) -> Expression:
         """An ascending order with nulls first, which most databases have by themselves."""
         return expression
