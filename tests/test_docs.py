@@ -15,7 +15,8 @@ import pytest
 import yaml
 
 import prefork
-from shoal.definition import hierarchies, model
+from shoal.definition import model
+from shoal.definition.hierarchies.registry import KINDS
 from shoal.definition.read import from_mapping
 from shoal.demo.files import write_demo
 from shoal.pipeline import run
@@ -119,8 +120,8 @@ def test_every_key_of_a_definition_is_explained_in_the_guides() -> None:
     )
     keys = {
         field.alias or name
-        for part in (*vars(model).values(), *vars(hierarchies).values())
-        if isinstance(part, type) and issubclass(part, model.Part)
+        for part in (*vars(model).values(), *KINDS.values())
+        if isinstance(part, type) and issubclass(part, model.DefinitionPart)
         for name, field in part.model_fields.items()
     }
     assert len(keys) > 30

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
 from definitions import definitions
-from shoal.definition import model, places, protection
+from shoal.definition import locations, model, protection
 from shoal.definition.json_schema import json_schema
-from shoal.definition.model import Definition, Part
+from shoal.definition.model import Definition, DefinitionPart
 from shoal.definition.write import to_mapping
 from shoal.definition.xml_parse import schema_text
 
@@ -72,9 +72,9 @@ NAMES_IN_XML = {
 def test_the_xml_schema_has_a_name_for_every_key() -> None:
     parts = {
         part
-        for module in (model, places, protection)
+        for module in (model, locations, protection)
         for part in vars(module).values()
-        if isinstance(part, type) and issubclass(part, Part)
+        if isinstance(part, type) and issubclass(part, DefinitionPart)
     }
     keys = {field.alias or name for part in parts for name, field in part.model_fields.items()}
     names = set(re.findall(r'name="([^"]+)"', schema_text()))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models_oracle as plain
-from shoal.definition.demands import Demand, demands_of
+from shoal.definition.demands import ModelSpec, demands_of
 from shoal.definition.model import Definition
 from shoal.encode.table import encode, fill_hierarchies
 from shoal.measure.classes import counted_values
@@ -72,7 +72,7 @@ def judge_of(spec: dict[str, Any], table: dict[str | None, int]) -> Judge:
     return appointed(demand, model, table)
 
 
-def appointed(demand: Demand, model: Definition, table: dict[str | None, int]) -> Judge:
+def appointed(demand: ModelSpec, model: Definition, table: dict[str | None, int]) -> Judge:
     hierarchy = model.attributes["s"].hierarchy
     tree = None if hierarchy is None else ancestors_of(hierarchy)
     return JUDGES[demand.model](demand.parameters, Reference(table, tree))
@@ -148,7 +148,7 @@ def agree(model: Definition, rows: list[Row]) -> None:
             assert on_the_edge(demand, judge.reached(members)), (members, judge)
 
 
-def on_the_edge(demand: Demand, reached: float) -> bool:
+def on_the_edge(demand: ModelSpec, reached: float) -> bool:
     given = [value for value in demand.parameters.values() if isinstance(value, int | float)]
     return any(abs(reached - float(value)) < 1e-6 for value in given)
 

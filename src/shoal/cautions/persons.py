@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.cautions.kept import distinct_values
 from shoal.definition.column_words import Sound
-from shoal.definition.likeness import alike
+from shoal.definition.dependence import alike
 from shoal.values import Caution
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shoal import plugins
-from shoal.definition.demands import Demand, demands_on, loss_of
+from shoal.definition.demands import ModelSpec, demands_on, loss_of
 from shoal.definition.model import (
     Attribute,
     Csv,
@@ -16,8 +16,8 @@ from shoal.definition.model import (
     OutputFile,
     OutputSpark,
     OutputTable,
-    Place,
     Search,
+    SourceLocation,
     Spark,
     Taxonomy,
 )
@@ -61,7 +61,7 @@ def of_release(definition: Definition) -> list[Mistake]:
         *_of_strategy(definition.search),
         *_of_paths(definition),
         *_of_models(
-            Demand(f"privacy.{model}", model, parameters)
+            ModelSpec(f"privacy.{model}", model, parameters)
             for model, parameters in definition.privacy.items()
         ),
     ]
@@ -206,7 +206,7 @@ def _of_tables(definition: Definition) -> Iterator[Mistake]:
         yield Mistake("output", "is the table of the source", "write to another table")
 
 
-def _is_same(source: Place, output: object) -> bool:
+def _is_same(source: SourceLocation, output: object) -> bool:
     if isinstance(source, Database) and isinstance(output, OutputTable):
         return (source.url, source.table) == (output.url, output.table)
     return (
@@ -284,7 +284,7 @@ def _of_demands(key: str, attribute: Attribute) -> Iterator[Mistake]:
         yield Mistake(f"{key}.hierarchy", what, remedy)
 
 
-def _of_models(demands: Iterable[Demand]) -> Iterator[Mistake]:
+def _of_models(demands: Iterable[ModelSpec]) -> Iterator[Mistake]:
     """Models of plug-ins that are not installed, or do not take their parameters."""
     for demand in demands:
         try:

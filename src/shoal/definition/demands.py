@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Demand:
+class ModelSpec:
     """One demand of a definition: its key, the name of the model, and its parameters."""
 
     key: str
@@ -38,20 +38,20 @@ class Demand:
         return cast("PrivacyModel", plugins.make("privacy", self.model, self.parameters))
 
 
-def demands_of(definition: Definition) -> Iterator[Demand]:
+def demands_of(definition: Definition) -> Iterator[ModelSpec]:
     """Every demand beyond k: of the whole table, then of each sensitive attribute in order."""
     for model, parameters in definition.privacy.items():
-        yield Demand(f"privacy.{model}", model, parameters)
+        yield ModelSpec(f"privacy.{model}", model, parameters)
     for name in definition.sensitive:
         yield from demands_on(name, definition.attributes[name])
 
 
-def demands_on(name: str, attribute: Attribute) -> Iterator[Demand]:
+def demands_on(name: str, attribute: Attribute) -> Iterator[ModelSpec]:
     """The demands on one attribute."""
     key = f"attributes.{name}"
 
-    def demand(at: str, model: str, **parameters: object) -> Demand:
-        return Demand(f"{key}.{at}", model, {"attribute": name, **parameters})
+    def demand(at: str, model: str, **parameters: object) -> ModelSpec:
+        return ModelSpec(f"{key}.{at}", model, {"attribute": name, **parameters})
 
     if (diversity := attribute.diversity) is not None:
         if diversity.distinct is not None:
@@ -69,7 +69,7 @@ def demands_on(name: str, attribute: Attribute) -> Iterator[Demand]:
     if attribute.disclosure is not None:
         yield demand("disclosure", "delta-disclosure", delta=attribute.disclosure)
     for model, parameters in attribute.privacy.items():
-        yield Demand(f"{key}.privacy.{model}", model, {"attribute": name, **parameters})
+        yield ModelSpec(f"{key}.privacy.{model}", model, {"attribute": name, **parameters})
 
 
 def models_of(definition: Definition) -> tuple[PrivacyModel, ...]:

@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
+from shoal.definition.dependence import alike
 from shoal.definition.draft import MANY, Guess, Profile, Repeated
-from shoal.definition.likeness import alike
 from shoal.definition.model import Dates
 
 Counts: TypeAlias = Mapping[str, Mapping[str | None, int]]

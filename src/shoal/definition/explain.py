@@ -11,12 +11,12 @@ from shoal.definition.model import (
     Attribute,
     Closeness,
     Definition,
+    DefinitionPart,
     Diversity,
     Engine,
     Likeness,
     LossChoice,
     Missing,
-    Part,
     Recursive,
     Search,
 )
@@ -88,7 +88,7 @@ EXAMPLES: Mapping[str, str] = {
     **{key: kind.example[1:-1] for key, kind in KINDS.items() if kind.example[0] == "{"},
 }
 
-_PLACES: Mapping[tuple[str, ...], type[Part]] = {
+_PLACES: Mapping[tuple[str, ...], type[DefinitionPart]] = {
     (): Definition,
     **{("source", kind): part for kind, part in SOURCES.items()},
     **{("output", kind): part for kind, part in OUTPUTS.items()},
@@ -182,7 +182,7 @@ def _known_keys(where: tuple[str | int, ...]) -> list[str]:
     """The keys of the part that holds this place."""
     holder = tuple(map(str, where[:-1]))
     if len(holder) == 4 and holder[2] == "hierarchy":
-        part: type[Part] = KINDS[holder[3]]
+        part: type[DefinitionPart] = KINDS[holder[3]]
     else:
         if holder[1:2] == (SEVERAL,):
             holder = (holder[0], *holder[3:])

@@ -23,8 +23,8 @@ from shoal.definition.hierarchies.plugin import PluggedIn
 from shoal.definition.hierarchies.registry import HierarchyChoice  # noqa: TC001 the model needs it
 from shoal.definition.hierarchies.suppress import Suppress
 from shoal.definition.hierarchies.tree import Taxonomy
+from shoal.definition.locations import Names  # noqa: TC001 the model needs it
 from shoal.definition.outputs import OutputChoice, OutputFile, OutputSpark, OutputTable
-from shoal.definition.places import Names  # noqa: TC001 the model needs it
 from shoal.definition.protection import (
     Closeness,
     Diversity,
@@ -35,14 +35,14 @@ from shoal.definition.protection import (
 )
 from shoal.definition.scalars import (
     Bytes,
+    DefinitionPart,
     FilePath,
-    Part,
     Seconds,
     Share,
     Text,
     Wrong,
 )
-from shoal.definition.sources import Database, Files, Place, Several, SourceChoice, Spark
+from shoal.definition.sources import Database, Files, Several, SourceChoice, SourceLocation, Spark
 from shoal.engines.base import Resources
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "DateUnit",
     "Dates",
     "Definition",
+    "DefinitionPart",
     "Diversity",
     "Engine",
     "Files",
@@ -68,13 +69,12 @@ __all__ = [
     "OutputFile",
     "OutputSpark",
     "OutputTable",
-    "Part",
-    "Place",
     "PluggedIn",
     "Recursive",
     "Role",
     "Search",
     "Several",
+    "SourceLocation",
     "Spark",
     "Suppress",
     "Taxonomy",
@@ -97,7 +97,7 @@ Role: TypeAlias = Literal["identifier", "quasi-identifier", "sensitive", "keep",
 ROLES: tuple[str, ...] = ("identifier", "quasi-identifier", "sensitive", "keep", "drop")
 
 
-class Attribute(Part):
+class Attribute(DefinitionPart):
     """One column: its role, and for some roles how it may be generalized or must be protected."""
 
     role: Role
@@ -121,7 +121,7 @@ class Attribute(Part):
         return {"role": data} if isinstance(data, str) else data
 
 
-class Missing(Part):
+class Missing(DefinitionPart):
     """What a missing value is, besides empty and NULL, and what it matches.
 
     `sensitive` says whether a missing sensitive value counts as a value of its own or as none.
@@ -141,7 +141,7 @@ def _part_parameters(data: Any) -> Any:
     return parameters_of(data) if isinstance(data, Mapping) else data
 
 
-class LossChoice(Part):
+class LossChoice(DefinitionPart):
     """Which loss to minimise, and how a loss of cells joins the attributes."""
 
     name: str = "iyengar"
@@ -156,7 +156,7 @@ class LossChoice(Part):
         return {"name": data} if isinstance(data, str) else data
 
 
-class Search(Part):
+class Search(DefinitionPart):
     """How to search, and when to stop early.
 
     `backtrack` is a key of the strategy priority-path; `parameters` are those of a plug-in.
@@ -178,7 +178,7 @@ class Search(Part):
         return {**own, **self.parameters}
 
 
-class Engine(Part):
+class Engine(DefinitionPart):
     """What the engine on this machine may use: memory, a folder to spill to, distinct tuples.
 
     More distinct tuples than `tuples` are not read: they are counted from a higher level up.
@@ -194,7 +194,7 @@ class Engine(Part):
         return Resources(self.memory_limit, self.spill_folder, self.threads, tell)
 
 
-class Definition(Part):
+class Definition(DefinitionPart):
     """A release: what to read, what each column is, what is demanded, where to write.
 
     `person` names the columns that tell persons apart, where one person can have several records.

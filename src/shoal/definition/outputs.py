@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from shoal.definition.places import (
+from shoal.definition.locations import (
     Names,
     check_options,
     installed,
@@ -16,13 +16,13 @@ from shoal.definition.places import (
     local_path,
     long_form,
 )
-from shoal.definition.scalars import Bytes, Delimiter, FilePath, Part, Text, Wrong
+from shoal.definition.scalars import Bytes, DefinitionPart, Delimiter, FilePath, Text, Wrong
 from shoal.engines.base import DatabaseTarget, FileTarget, SparkTarget
 
 WriteFormat: TypeAlias = Annotated[str, installed("writer", "written")]
 
 
-class OutputFile(Part):
+class OutputFile(DefinitionPart):
     """The file to write; the ending of the path decides the format unless `format` does.
 
     With `partition by` or `file size` it is a folder of Parquet files. With `formulas: escape` the
@@ -76,7 +76,7 @@ class OutputFile(Part):
         return self.path
 
 
-class OutputTable(Part):
+class OutputTable(DefinitionPart):
     """A table of a database; one that is there already is replaced only when that is said."""
 
     url: str
@@ -93,7 +93,7 @@ class OutputTable(Part):
         return None
 
 
-class OutputSpark(Part):
+class OutputSpark(DefinitionPart):
     """A table or a folder that a Spark cluster writes."""
 
     spark: str
@@ -112,7 +112,11 @@ class OutputSpark(Part):
         return None if local is None else Path(local)
 
 
-OUTPUTS: Mapping[str, type[Part]] = {"path": OutputFile, "url": OutputTable, "spark": OutputSpark}
+OUTPUTS: Mapping[str, type[DefinitionPart]] = {
+    "path": OutputFile,
+    "url": OutputTable,
+    "spark": OutputSpark,
+}
 OutputChoice: TypeAlias = Annotated[
     Annotated[OutputFile, Tag("path")]
     | Annotated[OutputTable, Tag("url")]

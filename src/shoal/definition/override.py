@@ -10,7 +10,7 @@ from shoal.definition.read import from_mapping
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from shoal.definition.model import Part
+    from shoal.definition.model import DefinitionPart
 
 JOINED = ("search", "engine")
 """Keys that hold several settings: those that are given replace the old ones, the others stay."""
@@ -36,7 +36,7 @@ def override(definition: Definition, changes: Mapping[str, Any], file: str) -> D
     return from_mapping({**kept, **given}, file=file)
 
 
-def _joined(old: Part, new: Mapping[str, Any]) -> dict[str, Any]:
+def _joined(old: DefinitionPart, new: Mapping[str, Any]) -> dict[str, Any]:
     """The old settings, replaced by the new ones where these say something else."""
     settings = old.model_dump(by_alias=True, exclude_defaults=True)
     if "strategy" in new:

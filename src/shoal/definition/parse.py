@@ -22,7 +22,7 @@ MOST_REPEATED = 10_000
 """How many values all aliases of a file together may repeat."""
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-Place: TypeAlias = tuple[str, ...]
+KeyPath: TypeAlias = tuple[str, ...]
 
 
 class Unreadable(Exception):
@@ -43,7 +43,7 @@ class Parsed:
     data: Any
     lines: Mapping[str, int] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
-    left_out: tuple[Place, ...] = ()
+    left_out: tuple[KeyPath, ...] = ()
 
 
 def parse_json(text: str) -> Parsed:
@@ -127,7 +127,7 @@ class _Builder:
                 data = self.value(next(self.events), ())
         return Parsed(data, self.lines, tuple(self.mistakes))
 
-    def value(self, event: Any, place: Place) -> Any:
+    def value(self, event: Any, place: KeyPath) -> Any:
         """The value that begins with this event."""
         if isinstance(event, yaml.AliasEvent):
             return self.alias(event)
@@ -149,13 +149,13 @@ class _Builder:
             self.anchors[event.anchor] = (found, self.built - before)
         return found
 
-    def sequence(self, place: Place) -> list[Any]:
+    def sequence(self, place: KeyPath) -> list[Any]:
         found: list[Any] = []
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
             found.append(self.value(event, (*place, str(len(found)))))
         return found
 
-    def mapping(self, place: Place) -> dict[str, Any]:
+    def mapping(self, place: KeyPath) -> dict[str, Any]:
         """A mapping; a plain `null` or nothing at all after a key is None."""
         found: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):

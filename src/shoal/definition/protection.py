@@ -8,19 +8,19 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from shoal.definition.scalars import LONGEST_NUMBER, Part, Wrong
+from shoal.definition.scalars import LONGEST_NUMBER, DefinitionPart, Wrong
 
 Parameters: TypeAlias = Mapping[str, Any]
 
 
-class Recursive(Part):
+class Recursive(DefinitionPart):
     """(c,l)-diversity: the most frequent value below c times the sum from the l-th on."""
 
     c: float = Field(gt=0)
     l: int = Field(ge=2)
 
 
-class Diversity(Part):
+class Diversity(DefinitionPart):
     """How diverse the sensitive values of each class must be; one kind or several."""
 
     distinct: int | None = Field(default=None, ge=2)
@@ -28,7 +28,7 @@ class Diversity(Part):
     recursive: Recursive | None = None
 
 
-class Closeness(Part):
+class Closeness(DefinitionPart):
     """How far the sensitive values of a class may be from those of the table."""
 
     t: float = Field(ge=0, le=1)
@@ -40,7 +40,7 @@ class Closeness(Part):
         return data if isinstance(data, Mapping) else {"t": data}
 
 
-class Likeness(Part):
+class Likeness(DefinitionPart):
     """How much more frequent a sensitive value may be in a class than in the table."""
 
     beta: float = Field(gt=0)

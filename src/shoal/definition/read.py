@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LARGEST = 10_000_000
 """More bytes than any definition needs; a large hierarchy belongs in a file of its own."""
 
-Location: TypeAlias = tuple[str | int, ...]
+KeyPath: TypeAlias = tuple[str | int, ...]
 """The keys from the top of a definition down to one of its values."""
 
 _EXAMPLE = "begin with `source:`, `k:` and `attributes:`, or let `shoal init DATA` write one"
@@ -117,7 +117,7 @@ def _definition(parsed: Parsed, file: str, folder: Path) -> Definition:
         what = "is empty" if data is None else f"holds {shown(data)}, not a mapping of keys"
         raise BadDefinition(file, [Mistake("file", what, _EXAMPLE)])
     mistakes = list(parsed.mistakes)
-    broken: list[Location] = list(parsed.left_out)
+    broken: list[KeyPath] = list(parsed.left_out)
     try:
         definition = _validated(data, folder)
     except ValidationError as error:
@@ -133,7 +133,7 @@ def _definition(parsed: Parsed, file: str, folder: Path) -> Definition:
     return definition
 
 
-def _is_left_out(error: ErrorDetails, left_out: Sequence[Location]) -> bool:
+def _is_left_out(error: ErrorDetails, left_out: Sequence[KeyPath]) -> bool:
     """Whether the error is about a key that is left out, or comes of its being left out."""
     place = place_of(error)
     return any(place == each[: len(place)] or each == place[: len(each)] for each in left_out)
@@ -144,7 +144,7 @@ def _validated(data: Mapping[str, Any], folder: Path) -> Definition:
 
 
 def _mistakes_of_the_rest(
-    data: Mapping[str, Any], folder: Path, broken: Sequence[Location]
+    data: Mapping[str, Any], folder: Path, broken: Sequence[KeyPath]
 ) -> list[Mistake]:
     """The cross-field mistakes of what is sound.
 
@@ -161,7 +161,7 @@ def _mistakes_of_the_rest(
     return found + check.of_roles(rest) if _roles_are_known(data, rest, broken) else found
 
 
-def _sound(data: Mapping[str, Any], broken: Sequence[Location], *, deep: bool) -> dict[str, Any]:
+def _sound(data: Mapping[str, Any], broken: Sequence[KeyPath], *, deep: bool) -> dict[str, Any]:
     """The data without its broken places: single keys of its parts, or these parts as a whole."""
     known = set(Definition.model_fields)
     sound = {key: value for key, value in data.items() if key in known}
@@ -177,7 +177,7 @@ def _sound(data: Mapping[str, Any], broken: Sequence[Location], *, deep: bool) -
     return {"source": "-", "k": "2", **sound, "attributes": attributes}
 
 
-def _spares(place: Location, attributes: Mapping[Any, Any]) -> bool:
+def _spares(place: KeyPath, attributes: Mapping[Any, Any]) -> bool:
     """Whether the attribute without this key raises no objection that it does not deserve.
 
     Without its broken demand or priority it would seem to have none, and hierarchical distance
@@ -201,7 +201,7 @@ def _leave_out(parts: dict[Any, Any], place: Sequence[str | int]) -> None:
         parts.pop(place[0], None)
 
 
-def _roles_are_known(data: Mapping[str, Any], rest: Definition, broken: Sequence[Location]) -> bool:
+def _roles_are_known(data: Mapping[str, Any], rest: Definition, broken: Sequence[KeyPath]) -> bool:
     """Whether every attribute that was left out says a role that is none of a quasi-identifier."""
     given = data.get("attributes")
     if not isinstance(given, Mapping):

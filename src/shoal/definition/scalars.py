@@ -30,7 +30,7 @@ class Wrong(ValueError):
         self.remedy = remedy
 
 
-class Part(BaseModel):
+class DefinitionPart(BaseModel):
     """Base of all parts: frozen, finite numbers only, and an unknown key is an error."""
 
     model_config = ConfigDict(

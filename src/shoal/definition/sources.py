@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from shoal.definition.places import (
+from shoal.definition.locations import (
     Names,
     check_options,
     installed,
@@ -24,7 +24,7 @@ from shoal.definition.places import (
     local_path,
     long_form,
 )
-from shoal.definition.scalars import Delimiter, Part, Pattern, Text, Wrong, shown
+from shoal.definition.scalars import DefinitionPart, Delimiter, Pattern, Text, Wrong, shown
 from shoal.engines.base import (
     DatabaseOptions,
     FileOptions,
@@ -39,7 +39,7 @@ from shoal.engines.same_file import file_of_url, files_beside, is_read_by, is_sa
 ReadFormat: TypeAlias = Annotated[str, installed("reader", "read")]
 
 
-class Place(Part):
+class SourceLocation(DefinitionPart):
     """Where records come from: each kind says by `own` what an engine is told.
 
     `rename` gives columns other names; with `columns` only those are read, by their own names.
@@ -49,7 +49,7 @@ class Place(Part):
     columns: Names = ()
 
     @model_validator(mode="after")
-    def _names_stay_apart(self) -> Place:
+    def _names_stay_apart(self) -> SourceLocation:
         new = list(self.rename.values())
         for name in new:
             if new.count(name) > 1:
@@ -65,7 +65,7 @@ class Place(Part):
         return self
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[SourceLocation, ...]:
         """Every single place."""
         return (self,)
 
@@ -95,7 +95,7 @@ class Place(Part):
         raise NotImplementedError
 
 
-class Files(Place):
+class Files(SourceLocation):
     """Files to read: a path or glob, and what sniffing should not decide.
 
     `options` are those of the reader of the format.
@@ -133,7 +133,7 @@ class Files(Place):
         return is_read_by(self.path, path)
 
 
-class Database(Place):
+class Database(SourceLocation):
     """A table or view of a database, or a query."""
 
     url: str
@@ -169,7 +169,7 @@ class Database(Place):
         return file is not None and lies_in(str(file), folder)
 
 
-class Spark(Place):
+class Spark(SourceLocation):
     """A table or a path that a Spark cluster reads."""
 
     spark: str
@@ -196,7 +196,7 @@ class Spark(Place):
         return local is not None and lies_in(local, folder)
 
 
-SOURCES: Mapping[str, type[Part]] = {"path": Files, "url": Database, "spark": Spark}
+SOURCES: Mapping[str, type[DefinitionPart]] = {"path": Files, "url": Database, "spark": Spark}
 SEVERAL = "several"
 """What stands for the kind of a list of sources."""
 
@@ -232,7 +232,7 @@ class Several(RootModel[tuple[OneSource, ...]]):
     model_config = ConfigDict(frozen=True)
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[SourceLocation, ...]:
         """Every single place."""
         return self.root
 

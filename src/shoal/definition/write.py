@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from shoal.definition.hierarchies.registry import written
-from shoal.definition.places import KINDS
+from shoal.definition.locations import LOCATION_KEYS
 from shoal.definition.scalars import plain
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _source(given: Any) -> Any:
     """One place, or a list of them; the key that tells the kind comes first."""
     if isinstance(given, list):
         return [_source(each) for each in given]
-    first = {key: given[key] for key in KINDS if key in given}
+    first = {key: given[key] for key in LOCATION_KEYS if key in given}
     return _short({**first, **given}, "path")
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 
 from lxml import etree
 
-from shoal.definition.parse import Place, Unreadable
+from shoal.definition.parse import KeyPath, Unreadable
 from shoal.definition.scalars import nearest, shown
 from shoal.errors import Mistake
 
@@ -46,7 +46,7 @@ class Checked:
 
     root: etree._Element
     mistakes: tuple[Mistake, ...] = ()
-    left_out: tuple[Place, ...] = ()
+    left_out: tuple[KeyPath, ...] = ()
 
 
 def checked(root: etree._Element, schema: etree._Element) -> Checked:
@@ -58,7 +58,7 @@ def checked(root: etree._Element, schema: etree._Element) -> Checked:
     mistakes = _schema_mistakes(root, schema)
     if not mistakes:
         return Checked(root)
-    left_out: list[Place] = []
+    left_out: list[KeyPath] = []
     for _ in range(ROUNDS):
         validator = etree.XMLSchema(schema)
         if validator.validate(root):
@@ -84,7 +84,7 @@ def _remove(element: etree._Element, attribute: str) -> None:
         parent.remove(element)
 
 
-def _place(element: etree._Element, attribute: str) -> Place:
+def _place(element: etree._Element, attribute: str) -> KeyPath:
     """The keys of a definition that an element or one of its attributes stands for."""
     path = [element, *element.iterancestors()][::-1][1:]
     tags = [str(each.tag) for each in path]

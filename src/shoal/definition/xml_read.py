@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.definition.hierarchies.registry import KINDS_BY_ELEMENT
-from shoal.definition.parse import Parsed, Place, Unreadable, dotted
+from shoal.definition.parse import KeyPath, Parsed, Unreadable, dotted
 from shoal.definition.xml_elements import (
     attributes_of,
     key_of,
@@ -50,7 +50,7 @@ class _Reader:
     def __init__(self) -> None:
         self.lines: dict[str, int] = {}
         self.mistakes: list[Mistake] = []
-        self.left_out: list[Place] = []
+        self.left_out: list[KeyPath] = []
 
     def definition(self, root: _Element) -> dict[str, Any]:
         """The five sections, in the order of the schema."""

@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.definition.hierarchies.base import natural
-from shoal.encode.build import build
+from shoal.encode.build import build, levels_of
 from shoal.encode.classes import merge_histogram, number_rows
 from shoal.encode.counted import column_of, weights_of
-from shoal.encode.levels import levels_of
 from shoal.encode.persons import person_of_rows, persons_of
 from shoal.encode.propose import propose
 from shoal.errors import BadData

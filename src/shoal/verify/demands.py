@@ -17,7 +17,7 @@ from shoal.verify.ancestors import ancestors_of
 from shoal.verify.models import JUDGES, NEED_TABLE, Judge, Members, Reference, Unjudged
 
 if TYPE_CHECKING:
-    from shoal.definition.demands import Demand
+    from shoal.definition.demands import ModelSpec
     from shoal.definition.model import Definition
     from shoal.measure.classes import ClassTable, Values
 
@@ -44,13 +44,13 @@ def names_of(definition: Definition) -> list[str]:
     return [_name(demand) for demand in demands_of(definition)]
 
 
-def _name(demand: Demand) -> str:
+def _name(demand: ModelSpec) -> str:
     attribute = demand.parameters.get("attribute")
     return demand.model if attribute is None else f"{demand.model} of {attribute}"
 
 
 def _judged(
-    demand: Demand,
+    demand: ModelSpec,
     definition: Definition,
     found: ClassTable,
     reference: Mapping[str, Values] | None,
@@ -73,7 +73,7 @@ def _judged(
         return Finding(name, False, f"not judged: {why}")
 
 
-def _judge(demand: Demand, definition: Definition, table: Values | None) -> Judge:
+def _judge(demand: ModelSpec, definition: Definition, table: Values | None) -> Judge:
     """The judge of a built-in model, else that of a plugged-in one."""
     make = JUDGES.get(demand.model)
     if table is None and (make is None or demand.model in NEED_TABLE):
@@ -86,7 +86,7 @@ def _judge(demand: Demand, definition: Definition, table: Values | None) -> Judg
     return make(demand.parameters, Reference(table or {}, ancestors))
 
 
-def _plug_in_judge(demand: Demand, table: Values) -> Judge:
+def _plug_in_judge(demand: ModelSpec, table: Values) -> Judge:
     """The judge of a plugged-in model: its own method in plain Python."""
     model = demand.make()
     if not isinstance(model, PlainModel):

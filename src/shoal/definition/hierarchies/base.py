@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from shoal.definition.scalars import Part, plain
+from shoal.definition.scalars import DefinitionPart, plain
 from shoal.definition.xml_elements import attributes_of, child, joined
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Rows:
         return cls(rows, lambda index: f"value {rows[index][0]!r}")
 
 
-class Kind(Part):
+class Kind(DefinitionPart):
     """One kind of hierarchy, as a definition describes it. The fields are its keys.
 
     A subclass must state `key`, `example`, `nesting` and `xsd`, and must define `listed` and

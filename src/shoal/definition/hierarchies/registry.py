@@ -18,7 +18,7 @@ from shoal.definition.hierarchies.base import Kind
 from shoal.definition.hierarchies.file import LOOKS_LIKE_A_PATH, Csv
 from shoal.definition.hierarchies.plugin import PluggedIn
 from shoal.definition.hierarchies.suppress import Suppress
-from shoal.definition.scalars import Part, Wrong, nearest, shown
+from shoal.definition.scalars import DefinitionPart, Wrong, nearest, shown
 
 
 def _found_kinds() -> dict[str, type[Kind]]:
@@ -50,7 +50,7 @@ _KEYS = tuple(key for key in KINDS if key != Suppress.key)
 
 def _long_form(value: object) -> object:
     """`suppress` and a file name become mappings; anything whose kind is not clear is refused."""
-    if isinstance(value, Part):
+    if isinstance(value, DefinitionPart):
         return value
     if isinstance(value, str):
         if value == Suppress.key:

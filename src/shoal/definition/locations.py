@@ -12,12 +12,12 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, BeforeValidator
 
 from shoal import plugins
-from shoal.definition.scalars import Part, Text, Wrong, as_list, nearest, shown
+from shoal.definition.scalars import DefinitionPart, Text, Wrong, as_list, nearest, shown
 from shoal.engines.base import NATIVE
 from shoal.engines.same_file import is_path
 from shoal.errors import MissingExtra
 
-KINDS = ("path", "url", "spark")
+LOCATION_KEYS = ("path", "url", "spark")
 """The key that tells the kind of a place."""
 _ENDINGS = (".csv", ".parquet", ".json", ".jsonl", ".ndjson", ".orc")
 Names: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(as_list)]
@@ -65,23 +65,26 @@ def long_form(value: Any) -> Any:
     if isinstance(value, str | PurePath):
         return {"path": value}
     if isinstance(value, Mapping):
-        kinds = [key for key in KINDS if key in value]
+        kinds = [key for key in LOCATION_KEYS if key in value]
         if len(kinds) > 1:
             raise Wrong(f"several kinds of places at once: {', '.join(kinds)}", "keep one of them")
         if not kinds:
             first = str(next(iter(value), ""))
-            raise Wrong("says no place", nearest(first, KINDS, f"give one of {', '.join(KINDS)}"))
+            raise Wrong(
+                "says no place",
+                nearest(first, LOCATION_KEYS, f"give one of {', '.join(LOCATION_KEYS)}"),
+            )
         return value
-    if isinstance(value, Part):
+    if isinstance(value, DefinitionPart):
         return value
     raise Wrong(f"{shown(value)} is no place", "write for example `patients.csv`")
 
 
 def kind_of(value: Any) -> str:
     """The key that tells the kind: of a part, or of a mapping in its long form."""
-    if isinstance(value, Part):
-        return next(key for key in KINDS if key in type(value).model_fields)
-    return next((key for key in KINDS if key in value), "path")
+    if isinstance(value, DefinitionPart):
+        return next(key for key in LOCATION_KEYS if key in type(value).model_fields)
+    return next((key for key in LOCATION_KEYS if key in value), "path")
 
 
 def local_path(name: str, stated: str | None) -> str | None:
