@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -97,18 +98,17 @@ def test_a_misspelled_kind_of_database_is_recognised() -> None:
     assert "did you mean 'postgres'" in str(refusal("postgre://host/db"))
 
 
-def test_nothing_is_read_where_the_output_is_in_a_database_that_is_not_supported(
-    tmp_path: Path,
-) -> None:
+@pytest.mark.parametrize("side", ["source", "output"])
+def test_nothing_is_read_where_a_database_is_not_supported(side: str, tmp_path: Path) -> None:
+    file, table = str(tmp_path / "missing.csv"), {"url": "oracle://host/db", "table": "people"}
+    definition = {"k": 2, "attributes": {"zip": "quasi-identifier"}}
+    places: dict[str, Any]
+    if side == "source":
+        places = {"source": [{"path": file}, table], "output": str(tmp_path / "out.csv")}
+    else:
+        places = {"source": file, "output": table}
     with pytest.raises(shoal.ShoalError) as caught:
-        shoal.run(
-            {
-                "source": str(tmp_path / "missing.csv"),
-                "output": {"url": "oracle://host/db", "table": "released"},
-                "k": 2,
-                "attributes": {"zip": "quasi-identifier"},
-            }
-        )
+        shoal.run({**definition, **places})
     assert caught.value.code == "unsupported-database"
 
 

@@ -51,6 +51,8 @@ def open_source(
     if isinstance(options, UnitedOptions):
         from shoal.engines.united import open_united
 
+        _check_urls(options)
+
         def open_member(
             member: SourceOptions, expected: Collection[str], shared: Resources
         ) -> Source:
@@ -60,6 +62,15 @@ def open_source(
     from shoal.engines.spark import open_spark
 
     return open_spark(options, spark)
+
+
+def _check_urls(options: UnitedOptions) -> None:
+    """Refuse a URL of a database that cannot be used, before any member is read."""
+    for each in _each(options):
+        if isinstance(each, DatabaseOptions):
+            from shoal.engines.database import check_url
+
+            check_url(each.url)
 
 
 def records_by_source(source: Source, records: int) -> dict[str, int]:

@@ -22,7 +22,13 @@ if importlib.util.find_spec("sqlalchemy") is None:
         hint="install it: pip install 'shoal[databases]'",
     )
 
-from shoal.engines.database.checks import check_apart, check_columns, check_table, is_there
+from shoal.engines.database.checks import (
+    check_apart,
+    check_columns,
+    check_table,
+    check_url,
+    is_there,
+)
 from shoal.engines.database.names import leftover_tables, remove_leftovers
 from shoal.engines.database.source import open_table
 from shoal.engines.database.staged import stage_recoded, stage_rows
@@ -31,6 +37,7 @@ __all__ = [
     "check_apart",
     "check_columns",
     "check_table",
+    "check_url",
     "is_there",
     "leftover_tables",
     "open_table",

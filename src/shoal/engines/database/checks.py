@@ -36,6 +36,11 @@ def is_there(target: DatabaseTarget) -> bool:
         return output.has_table(new_name(output, target.table))
 
 
+def check_url(url: str) -> None:
+    """Refuse a URL that names no supported database, or that its driver could not use."""
+    address(url)
+
+
 def check_table(target: DatabaseTarget) -> None:
     """Refuse a table that could not be made in the end: one is made, and undone."""
     with closing(Session(target.url, shown(target))) as session:
