@@ -89,9 +89,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 def comparable(result: Any) -> dict[str, Any]:
     """The result without names, times and versions."""
-    told: dict[str, Any] = json.loads(to_json(result))
+    saved: dict[str, Any] = json.loads(to_json(result))
     own = ("output", "seconds", "versions", "input_sha256", "sources")
-    return {key: value for key, value in told.items() if key not in own}
+    return {key: value for key, value in saved.items() if key not in own}
 
 
 @pytest.mark.slow
@@ -295,7 +295,7 @@ def test_the_order_does_not_tell_a_suppressed_record_from_one_with_missing_value
     lying = []
     for gone in (0, 1):
         keys = [f"alone {i}" if i % 2 == gone else None for i in range(40)]
-        place.load(pa.table({"q": keys + ["crowd"] * 40, "n": [f"n{i}" for i in range(80)]}))
+        place.load(pa.table({"q": keys + ["many"] * 40, "n": [f"n{i}" for i in range(80)]}))
         assert place.release(definition).suppressed == 20
         lying.append(place.lying())
     assert lying[0] == lying[1]
@@ -311,8 +311,8 @@ def test_a_class_without_any_quasi_identifier_keeps_its_blank_records(place: Pla
     )
     ill = {"role": "sensitive", "diversity": {"distinct": 2}}
     where = {"role": "quasi-identifier", "hierarchy": "suppress", "limit": 0}
-    asked = {"k": 4, "suppression": 1, "suppressed": "mark", "attributes": {"q": where, "s": ill}}
-    result = place.release(asked)
+    mapping = {"k": 4, "suppression": 1, "suppressed": "mark", "attributes": {"q": where, "s": ill}}
+    result = place.release(mapping)
     assert (result.suppressed, result.classes, result.smallest_class) == (1, 2, 4)
     assert place.rows()[None, None] == 3
 

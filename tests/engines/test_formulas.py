@@ -1,4 +1,4 @@
-"""Cells that a spreadsheet would run: told of, and with `formulas: escape` made text."""
+"""Cells that a spreadsheet would run: a warning, and with `formulas: escape` made text."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_formulas_in_a_csv_file_are_a_warning_with_column_and_records(tmp_path: 
 
 
 def test_escaped_formulas_are_text_and_the_release_is_still_verified(tmp_path: Path) -> None:
-    asked = definition(tmp_path, formulas="escape")
-    result = shoal.run(asked)
+    mapping = definition(tmp_path, formulas="escape")
+    result = shoal.run(mapping)
     assert not [each for each in result.warnings if "formula" in each.code]
     with (tmp_path / "out.csv").open(newline="") as file:
         rows = sorted(tuple(row) for row in csv.reader(file))
@@ -87,21 +87,21 @@ def test_escaped_formulas_are_text_and_the_release_is_still_verified(tmp_path: P
         + [("''=476", "+3", "''=1+1")] * 2
         + [("''=476", "2", "plain")]
     )
-    assert shoal.verify(tmp_path / "out.csv", asked).safe
-    asked["output"]["formulas"] = "keep"
-    assert not shoal.verify(tmp_path / "out.csv", asked).safe
+    assert shoal.verify(tmp_path / "out.csv", mapping).safe
+    mapping["output"]["formulas"] = "keep"
+    assert not shoal.verify(tmp_path / "out.csv", mapping).safe
 
 
 def test_other_formats_hold_formulas_as_text(tmp_path: Path) -> None:
-    asked = definition(tmp_path)
-    asked["output"] = str(tmp_path / "out.xlsx")
-    assert not [each for each in shoal.run(asked).warnings if "formula" in each.code]
+    mapping = definition(tmp_path)
+    mapping["output"] = str(tmp_path / "out.xlsx")
+    assert not [each for each in shoal.run(mapping).warnings if "formula" in each.code]
     sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").worksheets[0]
     cells = [cell for row in sheet.iter_rows() for cell in row]
     assert {cell.data_type for cell in cells} == {"s"}
-    asked["output"] = {"path": str(tmp_path / "out.json"), "formulas": "escape"}
+    mapping["output"] = {"path": str(tmp_path / "out.json"), "formulas": "escape"}
     with pytest.raises(shoal.BadDefinition, match="only CSV files"):
-        shoal.run(asked)
+        shoal.run(mapping)
 
 
 def test_the_option_is_the_same_in_every_spelling_of_a_definition(tmp_path: Path) -> None:

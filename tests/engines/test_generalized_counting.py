@@ -1,4 +1,4 @@
-"""Counting by labels, of complete records, and of no more rows than asked: against a Counter."""
+"""Counting by labels, of complete records, and of at most so many rows: against a Counter."""
 
 from __future__ import annotations
 
@@ -61,26 +61,28 @@ def test_labels_of_complete_records_are_counted(
     named = {"x": given_x, "y": given_y}
     generalized = {name: each for name, each in named.items() if each is not None}
     with open_frame(pa.table(columns, names=list("xyz"))) as source:
-        asked: dict[str, Any] = {
+        options: dict[str, Any] = {
             "generalized": generalized,
             "complete": complete,
             "at_most": at_most,
         }
-        table = source.count_by(["y", "x"], missing, **asked)
-        number = source.count_distinct(["y", "x"], missing, **asked)
+        table = source.count_by(["y", "x"], missing, **options)
+        number = source.count_distinct(["y", "x"], missing, **options)
         records = source.count_by([], missing, complete=complete)
     clean = [dict(zip("xyz", row, strict=True)) for row in rows]
-    told = [{n: None if v in ("", *missing) else v for n, v in row.items()} for row in clean]
-    counted = [row for row in told if all(row[name] is not None for name in complete)]
-    wanted = Counter((labelled(row["y"], given_y), labelled(row["x"], given_x)) for row in counted)
+    present = [{n: None if v in ("", *missing) else v for n, v in row.items()} for row in clean]
+    counted = [row for row in present if all(row[name] is not None for name in complete)]
+    expected = Counter(
+        (labelled(row["y"], given_y), labelled(row["x"], given_x)) for row in counted
+    )
     found = {
         (y, x): n for y, x, n in zip(*map(pa.ChunkedArray.to_pylist, table.columns), strict=True)
     }
-    if at_most is None or len(wanted) <= at_most:
-        assert found == wanted
+    if at_most is None or len(expected) <= at_most:
+        assert found == expected
     else:
         assert len(found) == at_most + 1
-        assert found.items() <= wanted.items()
+        assert found.items() <= expected.items()
     assert number == len(found)
     assert records.to_pydict() == {"#records": [len(counted)]}
 

@@ -1,4 +1,4 @@
-"""JSON files: every value arrives under its key, and what is stored is told apart."""
+"""JSON files: every value arrives under its key; what differs in the file differs when verified."""
 
 from __future__ import annotations
 

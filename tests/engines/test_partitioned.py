@@ -85,7 +85,7 @@ def tmp_path_of_a_new_folder(folder: Path) -> int:
 def test_what_is_written_to_partitions_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str | None, str]]
 ) -> None:
-    folder = tmp_path_factory.mktemp("parted")
+    folder = tmp_path_factory.mktemp("partitioned")
     table = pa.table({"p": [row[0] for row in rows], "v": [row[1] for row in rows]})
     release(table, FileTarget(folder / "out", "parquet", partition_by=("p",)))
     found = rows_of(open_files(FileOptions(str(folder / "out"))))
@@ -217,22 +217,22 @@ ATTRIBUTES: dict[str, Any] = {
 
 def definition(folder: Path, **output: Any) -> dict[str, Any]:
     source = {"source": str(folder / "in.parquet"), "k": 2, "suppression": 1}
-    parted = {"path": str(folder / "out"), "format": "parquet", **output}
-    return {**source, "output": parted, "attributes": ATTRIBUTES}
+    partitioned = {"path": str(folder / "out"), "format": "parquet", **output}
+    return {**source, "output": partitioned, "attributes": ATTRIBUTES}
 
 
 def test_a_definition_parts_its_output_which_is_verified_and_can_be_read_again(
     tmp_path: Path,
 ) -> None:
     pq.write_table(PATIENTS, tmp_path / "in.parquet")
-    parted = definition(tmp_path, **{"partition by": ["year"]})
-    result = shoal.run(parted)
+    partitioned = definition(tmp_path, **{"partition by": ["year"]})
+    result = shoal.run(partitioned)
     assert result.verified
     again = shoal.run(
-        {**parted, "source": str(tmp_path / "out"), "output": str(tmp_path / "o.csv")}
+        {**partitioned, "source": str(tmp_path / "out"), "output": str(tmp_path / "o.csv")}
     )
     assert (again.records, again.loss) == (4, 0)
-    assert shoal.run(parted).loss == result.loss
+    assert shoal.run(partitioned).loss == result.loss
 
 
 @pytest.mark.parametrize(

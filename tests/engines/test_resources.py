@@ -95,7 +95,7 @@ def test_a_spill_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
         assert str(folder) in caught.value.what
 
 
-def test_a_full_spill_folder_is_told(tmp_path: Path, wide: Path) -> None:
+def test_a_full_spill_folder_is_reported(tmp_path: Path, wide: Path) -> None:
     import duckdb
 
     session = Session(Resources(memory_limit=60_000_000, spill_folder=tmp_path, threads=1))
@@ -103,10 +103,10 @@ def test_a_full_spill_folder_is_told(tmp_path: Path, wide: Path) -> None:
     with pytest.raises(duckdb.Error) as caught:
         session.copy(f"COPY (FROM '{wide}' ORDER BY a) TO '{tmp_path / 'x.csv'}'")
     session.close()
-    told = explained(caught.value, "wide.parquet")
-    assert told.code == "disk-full"
-    assert "spill folder" in told.what
-    assert "memory limit" in told.hint
+    error = explained(caught.value, "wide.parquet")
+    assert error.code == "disk-full"
+    assert "spill folder" in error.what
+    assert "memory limit" in error.hint
 
 
 @pytest.mark.slow

@@ -67,8 +67,8 @@ def test_a_java_that_is_too_old_is_passed_over(
 
 def test_a_java_without_vector_instructions_is_not_asked_for_them(tmp_path: Path) -> None:
     home = java(tmp_path / "some java", "25.0.1")
-    asked = 'case "$*" in --describe*) exit 1 ;; *) printf "%s|" "$@" ;; esac'
-    (home / "bin" / "java").write_text(f"#!/bin/sh\n{asked}\n")
+    script = 'case "$*" in --describe*) exit 1 ;; *) printf "%s|" "$@" ;; esac'
+    (home / "bin" / "java").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "made").mkdir()
     made = home_for_spark(Java(home, 25, "here"), tmp_path / "made")
     command = [f"{made}/bin/java", "-cp", "a b", f"--add-modules={VECTORS}", "Main", "it's $1"]

@@ -1,4 +1,4 @@
-"""What Spark writes appears all at once or not at all, and replaces only what it is told to."""
+"""What Spark writes appears all at once or not at all, and replaces only what it may."""
 
 from __future__ import annotations
 

@@ -274,8 +274,8 @@ def test_the_commands_know_several_sources(places: Path) -> None:
     run = ["run", str(places / "all.xml"), "--json", str(found), "--report", str(report)]
     done = CliRunner().invoke(app, run)
     assert done.exit_code == 0, done.output
-    told = json.loads(found.read_text(encoding="utf-8"))
-    assert sum(told["sources"].values()) == told["records"] == 21
+    saved = json.loads(found.read_text(encoding="utf-8"))
+    assert sum(saved["sources"].values()) == saved["records"] == 21
     assert "north.csv, south.xml, people of sqlite" in report.read_text(encoding="utf-8")
     for command in (
         ["verify", str(places / "release.xml"), *given, "--result", str(found)],
