@@ -1,6 +1,6 @@
 """What every engine does: count where the data is, recode where the data is.
 
-An engine never hands out records, only distinct combinations with their counts. Values travel as
+A count gives distinct combinations with their numbers of records, never records. Values are
 text: what a column's value looks like when cast to text is what is compared, generalized and
 released. A missing value travels as null.
 
@@ -243,9 +243,9 @@ class Recoding:
 
     `columns` are released, in this order. A record passes only when its generalized
     quasi-identifiers (the keys of `generalized`, in order) are in `classes`, a table of label
-    columns of the same names: a list of what may pass, so that a record nobody judged stays out.
-    With `mark` the others stay too, with every column of `blanked` null. `complete` leaves out the
-    records with a missing quasi-identifier altogether.
+    columns of the same names: a list of what may pass, so that a record not judged stays out.
+    With `mark` the others stay too, with every column of `blanked` null. `complete` leaves out
+    the records with a missing quasi-identifier altogether.
     """
 
     columns: tuple[str, ...]
@@ -357,11 +357,11 @@ class Source(ABC):
 
 
 class Staged(ABC):
-    """A written output that nobody can see yet; a context that discards it unless published."""
+    """A written output that is not visible yet; a context that discards it unless published."""
 
     @abstractmethod
     def source(self) -> Source:
-        """The staged output, read with no memory of how it was written, to be verified."""
+        """The staged output, opened afresh from what is stored, to be verified."""
 
     @abstractmethod
     def publish(self) -> str:

@@ -12,7 +12,7 @@ CHANGED = "shoal: a value that was not counted"
 
 
 def source_changed(name: str) -> BadData:
-    """A source that has values now which nobody counted."""
+    """A source that has values now which were not counted."""
     return BadData(
         f"{name} has values now that it did not have when it was counted",
         code="source-changed",

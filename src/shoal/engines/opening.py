@@ -180,7 +180,7 @@ def _replaces_table(target: Target) -> bool:
 def recode_into(
     source: Source, recoding: Recoding, target: Target | None, *, spark: Any = None
 ) -> Staged:
-    """Write the recoded table, in an order of its own values, where nobody sees it yet.
+    """Stage the recoded table, in an order of its own values.
 
     The engine that holds the source writes a target of its own in one step, where the data is. Any
     other target gets the stream of `recoded`. Without a target it is staged in memory: of a frame
@@ -222,7 +222,7 @@ def _recode_inside(source: Source, recoding: Recoding, target: Target) -> Staged
 def _stage_stream(
     target: Target, rows: pa.RecordBatchReader, resources: Resources, spark: Any
 ) -> Staged:
-    """Write a stream of records, in its order, where nobody sees it yet.
+    """Stage a stream of records, in its order.
 
     When the stream itself fails, its own error is raised, not what the target makes of it.
     """

@@ -110,7 +110,7 @@ def is_nested(kind: str) -> bool:
 
 
 def arrow_type(kind: str) -> pa.DataType:
-    """The Arrow type in which DuckDB hands out a type, of a nested one the outermost kind."""
+    """The Arrow type that DuckDB gives for a type, of a nested one the outermost kind."""
     if decimal := re.fullmatch(r"DECIMAL\((\d+),\s*(\d+)\)", kind):
         return pa.decimal128(int(decimal[1]), int(decimal[2]))
     if is_nested(kind):

@@ -175,7 +175,7 @@ class Session:
         return run_interruptible(work, self.connection.interrupt, poll=poll)
 
     def _report_progress(self) -> None:
-        """Report the share that is done, where somebody listens and DuckDB knows it."""
+        """Report the share that is done, where there is a listener and DuckDB knows it."""
         percent = self.connection.query_progress()
         if self.resources.on_progress is not None and 0 <= percent <= 100:
             self.resources.on_progress(percent / 100)

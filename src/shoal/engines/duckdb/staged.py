@@ -1,4 +1,4 @@
-"""Files and folders that nobody sees until they are published, and that are gone if they are not.
+"""Staged files and folders: hidden until they are published, deleted if they are not.
 
 A staged output lies beside the output, under a hidden name, readable by its owner alone. The same
 folder means the same file system, so one rename publishes it: at every moment the output is the old
@@ -122,7 +122,7 @@ class StagedPath(Staged):
         """Flush it to the disk, give it the usual permissions, and rename it into place."""
 
     def source(self) -> TableSource:
-        """What is staged, read with no memory of how it was written."""
+        """What is staged, opened afresh from the disk."""
         name = str(self._target.path)
         return open_files(self.options(), name=name, resources=self._resources, stored=True)
 

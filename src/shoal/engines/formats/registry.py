@@ -203,7 +203,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def check_writer(name: str, path: Path, options: Mapping[str, str]) -> None:
-    """Refuse, before any long work, a writer that is not there, or that nobody can read after."""
+    """Refuse, before any long work, a writer that is not installed, or that lacks a reader."""
     WRITERS.check_options(name, path, options)
     if name not in plugins.names("reader"):
         raise BadOutput(

@@ -103,7 +103,7 @@ def stage_recoded(source: Source, recoding: Recoding, target: SparkTarget) -> St
 
 
 def stage_rows(target: SparkTarget, rows: pa.RecordBatchReader, session: Any = None) -> Staged:
-    """Write a stream of records, in its order, where nobody sees it yet."""
+    """Stage a stream of records, in its order."""
     _check_installed()
     from shoal.engines.spark.staging import stage_rows
 

@@ -148,7 +148,7 @@ class StagedCatalogTable(Staged):
         self._session.run(work, name, f"the table {self._target.name}")
 
     def source(self) -> SparkSource:
-        """The staged table, read with no memory of what was written."""
+        """The staged table, opened afresh."""
         spark, name = self._session.spark, self._target.name
         frame = self._session.run(lambda: spark.table(sql_name(self._staged)), name)
         return SparkSource(self._session.shared(), relation_of(frame, name, stored=True))

@@ -23,7 +23,7 @@ UNSUPPORTED = (
 
 
 def explained(error: Exception, name: str, written: str = "") -> Exception:
-    """An error of Spark in our words; `name` is read, `written` is written. Ours stay as they are.
+    """An error of Spark as one of ours; `name` is read, `written` is written.
 
     The words that are looked for come before those of a general failure, which wraps them all.
     """

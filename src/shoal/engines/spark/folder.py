@@ -106,13 +106,13 @@ class StagedSparkFolder(Staged):
             self._staged.rename_entry(name, f"part-{number:05d}.{ending}")
 
     def source(self) -> SparkSource:
-        """The staged files, read with no memory of what was written.
+        """The staged files, opened afresh.
 
         In CSV an empty text and a missing value are the same.
         """
 
         def read() -> DataFrame:
-            assert self._schema is not None  # nothing is looked at before it is written  # noqa: S101
+            assert self._schema is not None  # written before it is read  # noqa: S101
             return read_written(self._session.spark, self._staged.path, self._kind, self._schema)
 
         frame = self._session.run(read, self._target.name)

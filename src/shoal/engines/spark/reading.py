@@ -67,7 +67,7 @@ def read(session: Session, options: SparkOptions) -> SparkRelation:
 
 
 def read_written(spark: SparkSession, path: str, kind: str, schema: StructType) -> DataFrame:
-    """Files that were written with this schema, read with no memory of their content.
+    """Files that were written with this schema, opened afresh.
 
     CSV and JSON do not say the types of their columns, so the schema is given.
     """

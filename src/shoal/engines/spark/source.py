@@ -97,7 +97,7 @@ class SparkSource(Source):
             self._session.cancel()
 
     def close(self) -> None:
-        """Give the session back; one of our own is stopped when nobody uses it any more."""
+        """Give the session back; one of our own is stopped when its last user closes it."""
         self._session.close()
 
     def _listed(self, recoding: Recoding) -> Recoding:

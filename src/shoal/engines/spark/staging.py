@@ -1,4 +1,4 @@
-"""A target of Spark, a folder or a table: checked, and written where nobody sees it yet."""
+"""A target of Spark, a folder or a table: checked, and staged."""
 
 from __future__ import annotations
 
