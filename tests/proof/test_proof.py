@@ -122,9 +122,9 @@ def instance_of(problem: Problem) -> Instance:
 
 
 def _records_of_rows(problem: Problem, tuples: list[int]) -> list[int]:
-    """Records of rows that are told apart by person and value: those of a tuple add up to its own.
+    """Records of rows that differ by person and value: those of a tuple add up to its own.
 
-    How they are parted among the rows of a tuple changes nothing that is counted.
+    How they are split among the rows of a tuple changes no count.
     """
     first: dict[int, int] = {}
     for row, tuple_of in enumerate(tuples):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 COMPILED, GENERAL = BoxSearch(compiled_from=0), BoxSearch(compiled_from=2**62)
 BY_CLASS = BoxSearch(compiled_from=0, room=0)
-"""The compiled search without room for a tally of more than two classes."""
+"""The compiled search when a tally of more than two classes does not fit."""
 
 MODELS: tuple[PrivacyModel, ...] = (
     DistinctDiversity("s", 2),
@@ -123,12 +123,12 @@ def explored(problem: Problem, room: int) -> Sequence[object]:
     """What one thread does with the whole lattice when it knows of no solution."""
     explorer = Explorer(prepare(problem, room), np.array([np.inf, 0.0, 0.0]), log=True)
     explorer.take(Box(0.0, problem.lattice.bottom, problem.lattice.top))
-    told = []
+    outcomes = []
     while explorer.open:
         found = explorer.explore((np.inf, 0), 10**9)
         nodes = [(each.node, each.removed) for each in found.candidates]
-        told.append((found.opened, nodes, found.closed))
-    return told
+        outcomes.append((found.opened, nodes, found.closed))
+    return outcomes
 
 
 @pytest.mark.slow

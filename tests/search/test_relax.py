@@ -30,14 +30,14 @@ def test_raises_are_the_fewest_levels_that_make_a_solution(case: Case) -> None:
     least = min((sum(limits) for limits in enough), default=None)
     raises = smallest_raises(problem_of(case))
     assert raises.complete
-    told = [
+    found = [
         tuple(each.get(name, limit) for name, limit in zip(case.names, case.limits, strict=True))
         for each in raises.found
     ]
-    assert bool(told) == bool(enough)
-    assert all(limits in enough for limits in told)
-    assert not told or sum(told[0]) == least
-    for limits in told:
+    assert bool(found) == bool(enough)
+    assert all(limits in enough for limits in found)
+    assert not found or sum(found[0]) == least
+    for limits in found:
         others = [other for other in enough if other != limits]
         assert not any(all(o <= l for o, l in zip(other, limits, strict=True)) for other in others)
 
