@@ -156,8 +156,8 @@ class Plugged:
                 )
 
 
-READERS = Plugged("reader", BadData, "unknown-format", "read", "source")
-WRITERS = Plugged("writer", BadOutput, "unknown-output-format", "written", "output")
+READERS = Plugged("reader", BadData, code="unknown-format", done="read", key="source")
+WRITERS = Plugged("writer", BadOutput, code="unknown-output-format", done="written", key="output")
 
 
 def spool(
