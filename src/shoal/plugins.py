@@ -6,10 +6,13 @@ name is what definitions say.
 
 from __future__ import annotations
 
+import functools
 import inspect
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from shoal.errors import MissingExtra, did_you_mean, quoted
@@ -135,5 +138,26 @@ def _load(kind: str, point: EntryPoint) -> Any:
         ) from error
 
 
-def _points(kind: str) -> list[EntryPoint]:
-    return sorted(entry_points(group=GROUPS[kind]), key=lambda point: point.name)
+def _points(kind: str) -> tuple[EntryPoint, ...]:
+    return _scan(GROUPS[kind], tuple((folder, _changed(folder)) for folder in sys.path))
+
+
+@functools.lru_cache(maxsize=64)
+def _scan(
+    group: str,
+    folders: tuple[tuple[str, int], ...],  # noqa: ARG001 part of the key of the cache
+) -> tuple[EntryPoint, ...]:
+    """The entry points of a group, by name.
+
+    A scan reads the metadata of every installed distribution. It is kept until a folder of the
+    import path changes, as it does when something is installed.
+    """
+    return tuple(sorted(entry_points(group=group), key=lambda point: point.name))
+
+
+def _changed(folder: str) -> int:
+    """When something was last added to a folder or removed from it; 0 if there is none."""
+    try:
+        return Path(folder or ".").stat().st_mtime_ns
+    except OSError:
+        return 0

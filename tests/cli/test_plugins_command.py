@@ -50,6 +50,15 @@ def test_a_part_that_cannot_be_imported_is_listed_with_the_reason(
     assert row["version"] == "1.2"
 
 
+def test_what_is_installed_while_python_runs_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert ("late", "late") not in listed()
+    install(tmp_path, "late", "[shoal.loss]\nlate = shoal.loss.precision:Precision\n")
+    assert ("late", "late") in listed()
+
+
 def test_a_name_that_two_distributions_bring_is_shown_as_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
