@@ -9,12 +9,14 @@ from typing import Any
 
 import duckdb
 import openpyxl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
 from shoal.engines.duckdb.formulas import escaped, is_formula, unescaped
+from shoal.engines.spark.source import is_formula as is_formula_in_spark
 
 RUN = (
     "=cmd|' /C calc'!A0",
@@ -113,3 +115,33 @@ def test_the_option_is_the_same_in_every_spelling_of_a_definition(tmp_path: Path
         path = tmp_path / f"it.{form}"
         path.write_text(spelled(model, form))
         assert json.loads(read(path).model_dump_json())["output"]["formulas"] == "escape"
+
+
+def test_formulas_in_a_csv_folder_of_spark_are_a_warning_too(
+    spark_session: Any, tmp_path: Path
+) -> None:
+    of_file = [each for each in shoal.run(definition(tmp_path)).warnings if "formula" in each.code]
+    output = {"spark": str(tmp_path / "folder"), "format": "csv"}
+    result = shoal.run({**definition(tmp_path), "output": output}, spark=spark_session)
+    found = [each for each in result.warnings if "formula" in each.code]
+    assert [(each.attribute, each.records) for each in found] == [
+        (each.attribute, each.records) for each in of_file
+    ]
+    assert "release to a CSV file" in found[0].text
+    other = {"spark": str(tmp_path / "json"), "format": "json"}
+    result = shoal.run({**definition(tmp_path), "output": other}, spark=spark_session)
+    assert not [each for each in result.warnings if "formula" in each.code]
+
+
+def test_spark_sees_the_same_formulas(spark_session: Any) -> None:
+    texts = [*RUN, *NOT_RUN]
+    frame = spark_session.createDataFrame(pa.table({"t": texts}))
+    found = [row[0] for row in frame.filter(is_formula_in_spark(frame["t"])).collect()]
+    assert sorted(found) == sorted(RUN)
+
+
+def test_spark_is_not_asked_to_escape_formulas(tmp_path: Path) -> None:
+    output = {"spark": str(tmp_path / "folder"), "format": "csv", "formulas": "escape"}
+    with pytest.raises(shoal.BadDefinition) as caught:
+        shoal.run({**definition(tmp_path), "output": output})
+    assert "Spark cannot escape formulas" in str(caught.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -100,6 +100,16 @@ class OutputSpark(DefinitionPart):
     format: Literal["csv", "parquet", "json", "orc"] | None = None
     master: str | None = None
     replace: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spark_escapes_nothing(cls, keys: Any) -> Any:
+        if isinstance(keys, Mapping) and "formulas" in keys:
+            raise Wrong(
+                "Spark cannot escape formulas",
+                "leave out `formulas`, or write `output: {path: release.csv, formulas: escape}`",
+            )
+        return keys
 
     def target(self) -> SparkTarget:
         """The same, told to an engine."""

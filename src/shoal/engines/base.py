@@ -329,6 +329,10 @@ class Source(ABC):
         """Those that have a date or time outside of the years 1 to 9999, where it can tell."""
         return []
 
+    def count_formulas(self) -> dict[str, int]:
+        """How many cells of each column a spreadsheet would run, where the engine can tell."""
+        return {}
+
     def parsed_once(self, columns: Sequence[str]) -> AbstractContextManager[Source]:  # noqa: ARG002
         """A source for many questions about these columns: itself, or a copy that is faster."""
         return nullcontext(self)

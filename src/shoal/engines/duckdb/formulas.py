@@ -14,8 +14,11 @@ ESCAPE = "escape"
 """What an output says so that formulas are made harmless."""
 
 STARTS = r"=+\-@\t\r\n＝＋－＠"
-_FORMULA = literal(rf"(?s)[{STARTS}].+")
-_NUMBER = literal(r"[+-]?\.?[0-9][0-9., ]*([eE][+-]?[0-9]+)?%?")
+FORMULA = rf"(?s)[{STARTS}].+"
+NUMBER = r"[+-]?\.?[0-9][0-9., ]*([eE][+-]?[0-9]+)?%?"
+"""A cell that is run matches FORMULA as a whole, and not NUMBER."""
+
+_FORMULA, _NUMBER = literal(FORMULA), literal(NUMBER)
 _APOSTROPHE = literal("'")
 
 

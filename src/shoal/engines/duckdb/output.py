@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from shoal.engines.base import FileTarget
-from shoal.engines.duckdb.formulas import ESCAPE, is_formula
+from shoal.engines.base import FileTarget, SparkTarget
+from shoal.engines.duckdb.formulas import ESCAPE
 from shoal.engines.duckdb.queries import in_order
 from shoal.engines.duckdb.relation import SPELLED
 from shoal.engines.duckdb.session import Session, explained
@@ -66,18 +66,22 @@ def _selected(session: Session, columns: Sequence[str]) -> str:
 
 
 def formula_cautions(target: Target | None, written: Source) -> tuple[Caution, ...]:
-    """The columns of a CSV file that has formulas in it, with the number of records."""
-    if not isinstance(target, FileTarget) or not isinstance(written, TableSource):
-        return ()
-    if layout_of(target).kind != "csv" or target.formulas == ESCAPE:
-        return ()
-    found = written.count_where(is_formula)
-    return tuple(_caution(name, number) for name, number in found.items())
+    """The columns of CSV files that have formulas in them, with the number of records."""
+    if isinstance(target, FileTarget):
+        is_csv = layout_of(target).kind == "csv" and target.formulas != ESCAPE
+        remedy = "say `formulas: escape` in the output to make them text"
+    else:
+        is_csv = isinstance(target, SparkTarget) and _is_csv_folder(target)
+        remedy = "release to a CSV file with `formulas: escape` to make them text"
+    found = written.count_formulas() if is_csv else {}
+    return tuple(_caution(name, number, remedy) for name, number in found.items())
 
 
-def _caution(name: str, records: int) -> Caution:
-    text = (
-        f"{records:,} cells of {name!r} would be run as formulas by a spreadsheet; say"
-        " `formulas: escape` in the output to make them text"
-    )
+def _is_csv_folder(target: SparkTarget) -> bool:
+    by_ending = target.name.lower().endswith(".csv")
+    return target.format == "csv" or (target.format is None and by_ending)
+
+
+def _caution(name: str, records: int, remedy: str) -> Caution:
+    text = f"{records:,} cells of {name!r} would be run as formulas by a spreadsheet; {remedy}"
     return Caution("formula-cells", name, text, records)

@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from shoal.engines.base import Column, Question, Recoding, Source
+from shoal.engines.duckdb.formulas import is_formula
 from shoal.engines.duckdb.queries import counting_query, recoding_query
 from shoal.engines.duckdb.session import Session, explained
 from shoal.errors import BadData, UserError
@@ -108,6 +109,10 @@ class TableSource(Source):
             rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
             counts |= {names[index]: number for index, number in sorted(rows)}
         return counts
+
+    def count_formulas(self) -> dict[str, int]:
+        """How many cells of each column a spreadsheet would run."""
+        return self.count_where(is_formula)
 
     def columns_with_nul(self, names: Collection[str]) -> list[str]:
         """Those of these columns that have a text with a NUL character; one pass."""

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.core.rdd import RDD
 from pyspark.serializers import NoOpSerializer
+from pyspark.sql import functions as F  # noqa: N812
 
 from shoal.engines.base import Generalization, GivenFrame, Source, StagedFrame
+from shoal.engines.duckdb.formulas import FORMULA, NUMBER
 from shoal.engines.spark.failures import explained
 from shoal.engines.spark.queries import recoding_frame, records, spelled
 from shoal.engines.spark.reading import read
@@ -19,6 +21,7 @@ from shoal.engines.spark.relation import relation_of
 from shoal.engines.spark.session import Session, open_session
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
     from shoal.engines.base import Column, Question, Recoding, SparkOptions
@@ -96,6 +99,20 @@ class SparkSource(Source):
         finally:
             self._session.cancel()
 
+    def count_formulas(self) -> dict[str, int]:
+        """How many cells of each column of text a spreadsheet would run; one pass."""
+        texts = [column.name for column in self.columns() if column.is_text]
+        if not texts:
+            return {}
+
+        def count() -> list[int]:
+            cells = (F.col(f"c{self._relation.position(name)}") for name in texts)
+            counts = (F.count_if(is_formula(cell)) for cell in cells)
+            return [int(number) for number in self._relation.frame.select(*counts).head() or ()]
+
+        counts = self._session.run(count, self.name)
+        return {name: number for name, number in zip(texts, counts, strict=True) if number}
+
     def close(self) -> None:
         """Give the session back; one of our own is stopped when its last user closes it."""
         self._session.close()
@@ -110,6 +127,11 @@ class SparkSource(Source):
                     tuple(found), tuple(found), generalization.missing
                 )
         return dataclasses.replace(recoding, generalized=generalized)
+
+
+def is_formula(text: Expression) -> Expression:
+    """Whether a spreadsheet would run a text."""
+    return text.rlike(rf"\A(?:{FORMULA})\z") & ~text.rlike(rf"\A(?:{NUMBER})\z")
 
 
 def _limited(frame: DataFrame, at_most: int | None) -> DataFrame:
