@@ -93,7 +93,7 @@ def test_a_query_is_an_element_of_its_own(tmp_path: Path) -> None:
 def test_several_datasources_are_a_list(tmp_path: Path) -> None:
     body = """<datasource path="north.csv"/>
         <datasource url="sqlite:///a.db" table="t"><rename column="plz" to="zip"/></datasource>"""
-    places = read(written(tmp_path, xml(body=body))).source.places
+    places = read(written(tmp_path, xml(body=body))).source.locations
     assert [place.shown for place in places] == ["north.csv", "t of sqlite:///a.db"]
     assert places[1].rename == {"plz": "zip"}
 

@@ -82,9 +82,9 @@ def of_roles(definition: Definition) -> list[Mistake]:
 
 
 def _of_person(definition: Definition) -> Iterator[Mistake]:
-    """Columns that tell persons apart are identifiers; one of several may be a quasi-identifier.
+    """Columns that identify persons are identifiers; one of several may be a quasi-identifier.
 
-    What tells persons apart must not be released as it is. A birth date beside a name may be
+    What identifies persons must not be released as it is. A birth date beside a name may be
     released in its generalized form.
     """
     person, attributes = definition.person, definition.attributes
@@ -126,17 +126,17 @@ def against_columns(
     a role, are mistakes.
     """
     person = {name: "person" for name in definition.person if name not in definition.attributes}
-    wanted = {**{name: f"attributes.{name}" for name in definition.attributes}, **person}
+    key_of = {**{name: f"attributes.{name}" for name in definition.attributes}, **person}
     found = [
         Mistake(
             key,
             f"no column {name!r} in {source_name}",
             nearest(name, columns, f"its columns are {quoted(columns)}"),
         )
-        for name, key in wanted.items()
+        for name, key in key_of.items()
         if name not in columns
     ]
-    unnamed = [name for name in columns if name not in wanted]
+    unnamed = [name for name in columns if name not in key_of]
     if unnamed and definition.others is None:
         what = f"{quoted(unnamed)} of {source_name} has no role"
         if len(unnamed) > 1:
@@ -180,29 +180,29 @@ def _of_paths(definition: Definition) -> Iterator[Mistake]:
 
 
 def _of_partitions(definition: Definition, *, every_column: bool = False) -> Iterator[Mistake]:
-    """An output is parted by released columns, and others remain for the files.
+    """An output is partitioned by released columns, and others remain for the files.
 
     Unless `every_column` of the source has its attribute, one that is not named may be kept.
     """
     if not isinstance(definition.output, OutputFile):
         return
-    key, parted = "output.partition by", definition.output.partition_by
+    key, partitions = "output.partition by", definition.output.partition_by
     released = definition.names("quasi-identifier", "sensitive", "keep")
-    for name in parted:
+    for name in partitions:
         known = name in definition.attributes or every_column or definition.others != "keep"
         if name not in released and known:
             remedy = nearest(name, released, f"released are {quoted(released)}")
             yield Mistake(key, f"{name!r} is not released", remedy)
-    if len(set(parted)) < len(parted):
+    if len(set(partitions)) < len(partitions):
         yield Mistake(key, "names a column twice", "name each column once")
-    elif released and set(released) == set(parted) and (every_column or not definition.others):
+    elif released and set(released) == set(partitions) and (every_column or not definition.others):
         yield Mistake(key, "leaves no column for the files", "leave out one of the columns")
 
 
 def _of_tables(definition: Definition) -> Iterator[Mistake]:
     """A table is not written over itself."""
     output = definition.output
-    if any(_is_same(place, output) for place in definition.source.places):
+    if any(_is_same(location, output) for location in definition.source.locations):
         yield Mistake("output", "is the table of the source", "write to another table")
 
 

@@ -99,7 +99,7 @@ _FAMILY_OF = {word: family for family, words in _FAMILIES.items() for word in wo
 
 @dataclass(frozen=True)
 class Sound:
-    """A column's name, asked for what it sounds like."""
+    """The name of a column, and what its words suggest."""
 
     name: str
 
@@ -165,7 +165,7 @@ class Sound:
 
     @property
     def family(self) -> str | None:
-        """Whether it tells of a person's birth, sex, place or origin, which seldom change."""
+        """Whether it is about a person's birth, sex, place or origin, which seldom change."""
         found = (_FAMILY_OF[word] for word in self._split if word in _FAMILY_OF)
         return next(found, _FAMILY_OF.get("".join(self._split)))
 

@@ -1,4 +1,4 @@
-"""A definition in another spelling: YAML, JSON or XML, without loss but for comments."""
+"""A definition as text: YAML, JSON or XML. Only comments are lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from shoal.definition.model import Definition
 
 ENDINGS = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".xml": "xml"}
-"""The spelling that each ending of a file name tells."""
+"""The language of a file by the ending of its name."""
 
 
 def spelled(definition: Definition, spelling: str) -> str:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """One demand of a definition: its key, the name of the model, and its parameters."""
+    """A privacy model that a definition demands: its key, the name of the model, its parameters."""
 
     key: str
     model: str
     parameters: Mapping[str, Any]
 
     def make(self) -> PrivacyModel:
-        """The model; ValueError when it does not take these parameters, or not in this place."""
+        """The model; ValueError when it does not take these parameters, or not at this key."""
         part = plugins.find("privacy", self.model)
         named = self.parameters.get("attribute")
         if named is not None and not self.key.startswith(f"attributes.{named}."):

@@ -19,7 +19,7 @@ def alike(
     """Whether records with the same value of the first column mostly have one of the second.
 
     Both columns are given as the records of each of their values. `distinct_pairs` counts distinct
-    pairs of the two, or gives one more than the limit it is told.
+    pairs of the two, or returns one more than its limit.
 
     If the columns had nothing to do with each other, n records with one value would have
     sum(1 - (1 - p) ** n) different ones of the second column, over its shares p.

@@ -74,7 +74,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Repeated:
-    """Columns that tell persons apart, of whom some have several records."""
+    """Columns that identify persons, of whom some have several records."""
 
     columns: tuple[str, ...]
     persons: int
@@ -83,7 +83,7 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Draft:
-    """What the definition says besides its attributes, in the spelling of the file."""
+    """What the definition says besides its attributes, as the file writes it."""
 
     source: str | Mapping[str, str]
     output: str

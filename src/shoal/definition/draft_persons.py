@@ -1,8 +1,8 @@
-"""Which columns of a table tell persons apart, and whether persons have several records.
+"""Which columns of a table identify persons, and whether persons have several records.
 
 Names of columns say much, values say the rest: records of one person agree in what describes a
 person, in birth, sex or place, while records of one ward or one diagnosis do not. How far records
-with the same value agree by chance is reckoned from the counts of both columns.
+with the same value agree by chance is computed from the counts of both columns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MEASURED = re.compile(r"[.,]\d|\d[-/]\d\d?[-/]\d")
 MOST_CANDIDATES = 20
 """So many columns are looked at, so that a table with many columns takes no longer."""
 MOST_OTHERS = 8
-"""With so many others each is compared, where their names do not tell what they are."""
+"""Each is compared with so many others, where their names do not show what they are."""
 REPEATED = 0.98
 """With fewer distinct values than this share of the records, persons have several records."""
 
@@ -36,7 +36,7 @@ REPEATED = 0.98
 def with_likeness(profiles: Sequence[Profile], counts: Counts, distinct: Distinct) -> list[Profile]:
     """The profiles, each with the columns in which records with the same value agree.
 
-    Only columns that may tell persons apart are looked at: their names say nothing else, they have
+    Only columns that may identify persons are looked at: their names mean nothing else, they have
     many values, and these repeat.
     """
     candidates = [profile.name for profile in profiles if _may_tell_persons(profile)]
@@ -59,7 +59,7 @@ def _alike(
 ) -> tuple[str, ...]:
     """The columns in which records with the same value agree, empty unless a person's would.
 
-    Where names tell what describes a person, records must agree in two families of these (birth,
+    Where names show what describes a person, records must agree in two families of these (birth,
     sex, place, origin, name) and in half of all. Where they do not, they must agree in three
     columns and in half of those with the most values.
     """
@@ -92,7 +92,7 @@ def _describing(profiles: Sequence[Profile]) -> Iterator[str]:
 
 
 def repeated_persons(guesses: Sequence[Guess], distinct: Distinct) -> Repeated | None:
-    """What tells persons apart where some have several records, else None.
+    """What identifies persons where some have several records, else None.
 
     It is a number that repeats, best one that names persons, then one whose records are alike; else
     the names together with the date of birth, when these repeat.

@@ -88,7 +88,7 @@ EXAMPLES: Mapping[str, str] = {
     **{key: kind.example[1:-1] for key, kind in KINDS.items() if kind.example[0] == "{"},
 }
 
-_PLACES: Mapping[tuple[str, ...], type[DefinitionPart]] = {
+_PARTS: Mapping[tuple[str, ...], type[DefinitionPart]] = {
     (): Definition,
     **{("source", kind): part for kind, part in SOURCES.items()},
     **{("output", kind): part for kind, part in OUTPUTS.items()},
@@ -130,8 +130,8 @@ _BOUNDS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def place_of(error: ErrorDetails) -> tuple[str | int, ...]:
-    """Where the error is, in the keys of the file.
+def key_path(error: ErrorDetails) -> tuple[str | int, ...]:
+    """The path of keys to the error, as the file has them.
 
     Under `hierarchy`, `source` and `output` the location names the kind before the keys, which the
     file does not.
@@ -148,24 +148,24 @@ def place_of(error: ErrorDetails) -> tuple[str | int, ...]:
 
 def explain(error: ErrorDetails) -> Mistake:
     """The error of the model as a mistake with its remedy."""
-    place = place_of(error)
-    key, kind, value = dotted(place), error["type"], error["input"]
-    name = str(place[-1]) if place else ""
+    path = key_path(error)
+    key, kind, value = dotted(path), error["type"], error["input"]
+    name = str(path[-1]) if path else ""
     context: Mapping[str, Any] = error.get("ctx", {})
     if isinstance(wrong := context.get("error"), Wrong):
         return Mistake(key, wrong.what, wrong.remedy)
     if kind == "extra_forbidden":
         return Mistake(key, "is no known key", nearest(name, _known_keys(error["loc"])))
     if kind == "missing":
-        return Mistake(key, "is missing", _for_example(place))
+        return Mistake(key, "is missing", _for_example(path))
     if kind == "literal_error":
         return _no_such_choice(key, name, shown(value), str(value), context)
     if kind in _BOUNDS:
         bound, words = _BOUNDS[kind]
         what = f"is {shown(value).strip(chr(39))}, but {words} {context[bound]:g}"
-        return Mistake(key, what, _for_example(place))
+        return Mistake(key, what, _for_example(path))
     expected = _EXPECTED.get(kind, "something that can stand here")
-    return Mistake(key, f"{shown(value)} is not {expected}", _for_example(place))
+    return Mistake(key, f"{shown(value)} is not {expected}", _for_example(path))
 
 
 def _no_such_choice(
@@ -179,7 +179,7 @@ def _no_such_choice(
 
 
 def _known_keys(where: tuple[str | int, ...]) -> list[str]:
-    """The keys of the part that holds this place."""
+    """The keys of the part that holds this one."""
     holder = tuple(map(str, where[:-1]))
     if len(holder) == 4 and holder[2] == "hierarchy":
         part: type[DefinitionPart] = KINDS[holder[3]]
@@ -187,13 +187,13 @@ def _known_keys(where: tuple[str | int, ...]) -> list[str]:
         if holder[1:2] == (SEVERAL,):
             holder = (holder[0], *holder[3:])
         kept = holder if holder[:1] in (("source",), ("output",)) else None
-        part = _PLACES[kept or (*holder[:1], *("*" for _ in holder[1:2]), *holder[2:])]
+        part = _PARTS[kept or (*holder[:1], *("*" for _ in holder[1:2]), *holder[2:])]
     return [field.alias or name for name, field in part.model_fields.items()]
 
 
-def _for_example(place: tuple[str | int, ...]) -> str:
+def _for_example(path: tuple[str | int, ...]) -> str:
     """An example of the innermost key that has one."""
-    for key in reversed(place):
+    for key in reversed(path):
         if key in EXAMPLES:
             return f"write for example `{EXAMPLES[str(key)]}`"
     return "see the reference of the definition file"

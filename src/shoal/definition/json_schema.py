@@ -2,7 +2,7 @@
 
 The model knows every key, type and bound. What it accepts beside the long form, before anything is
 checked, stands here: the short forms, and texts such as `5%`. What several keys say together is
-beyond a schema; reading the definition tells.
+beyond a schema; it is checked when the definition is read.
 """
 
 from __future__ import annotations

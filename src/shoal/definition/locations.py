@@ -1,6 +1,6 @@
-"""What sources and outputs have in common: how a place is told, its formats and their options.
+"""What sources and outputs share: where data is read from or written to, formats and options.
 
-The keys tell the kind: `path` a file, `url` a database, `spark` a cluster. A bare text is a path.
+The key shows the kind: `path` a file, `url` a database, `spark` a cluster. A bare text is a path.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from shoal.engines.same_file import is_path
 from shoal.errors import MissingExtra
 
 LOCATION_KEYS = ("path", "url", "spark")
-"""The key that tells the kind of a place."""
+"""The keys that show the kind of a location."""
 _ENDINGS = (".csv", ".parquet", ".json", ".jsonl", ".ndjson", ".orc")
 Names: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(as_list)]
 
@@ -81,7 +81,7 @@ def long_form(value: Any) -> Any:
 
 
 def kind_of(value: Any) -> str:
-    """The key that tells the kind: of a part, or of a mapping in its long form."""
+    """The key that shows the kind: of a part, or of a mapping in its long form."""
     if isinstance(value, DefinitionPart):
         return next(key for key in LOCATION_KEYS if key in type(value).model_fields)
     return next((key for key in LOCATION_KEYS if key in value), "path")

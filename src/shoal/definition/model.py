@@ -1,4 +1,4 @@
-"""The definition: one frozen model of a release. YAML and JSON are spellings of it.
+"""The definition: one frozen model of a release, which YAML, JSON and XML files write down.
 
 Field aliases are the keys of the file. Values are checked one by one here; what needs several
 fields at once is checked in check.py. Short forms (`source: patients.csv`, a bare role) become
@@ -189,15 +189,15 @@ class Engine(DefinitionPart):
     threads: int | None = Field(default=None, ge=1, le=4096)
     tuples: int | None = Field(default=None, ge=1, lt=2**62)
 
-    def resources(self, tell: Callable[[float], None] | None = None) -> Resources:
-        """The same, told to an engine; `tell` hears which share of a long query is done."""
-        return Resources(self.memory_limit, self.spill_folder, self.threads, tell)
+    def resources(self, on_progress: Callable[[float], None] | None = None) -> Resources:
+        """The same for an engine; `on_progress` gets the share of a long query that is done."""
+        return Resources(self.memory_limit, self.spill_folder, self.threads, on_progress)
 
 
 class Definition(DefinitionPart):
     """A release: what to read, what each column is, what is demanded, where to write.
 
-    `person` names the columns that tell persons apart, where one person can have several records.
+    `person` names the columns that identify a person, where one person can have several records.
     `strict` lets warnings refuse the release.
     """
 

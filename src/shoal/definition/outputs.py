@@ -67,7 +67,7 @@ class OutputFile(DefinitionPart):
         return self
 
     def target(self) -> FileTarget:
-        """The same, told to an engine."""
+        """The same as options of an engine."""
         return FileTarget(**self.model_dump(exclude={"settings"}), options=self.settings)
 
     @property
@@ -84,7 +84,7 @@ class OutputTable(DefinitionPart):
     replace: bool = False
 
     def target(self) -> DatabaseTarget:
-        """The same, told to an engine."""
+        """The same as options of an engine."""
         return DatabaseTarget(**self.model_dump())
 
     @property
@@ -112,7 +112,7 @@ class OutputSpark(DefinitionPart):
         return keys
 
     def target(self) -> SparkTarget:
-        """The same, told to an engine."""
+        """The same as options of an engine."""
         return SparkTarget(self.spark, self.format, self.master, self.replace)
 
     @property
@@ -134,4 +134,4 @@ OutputChoice: TypeAlias = Annotated[
     Discriminator(kind_of),
     BeforeValidator(long_form),
 ]
-"""A place to write to, as the file spells it, short forms included."""
+"""Where to write, as the file has it, short forms included."""

@@ -1,6 +1,6 @@
-"""No file that is written takes the place of one that is read, or of another that is written.
+"""No file that is written overwrites one that is read, or another that is written.
 
-Files are compared by what they are, not by what they are called: a link, another spelling of the
+Files are compared by what they are, not by what they are called: a link, another form of the
 path or of its case is the same file.
 """
 
@@ -32,7 +32,7 @@ class Clash:
 def clashes(
     definition: Definition, further: Mapping[str, Path] | None = None, file: Path | None = None
 ) -> Iterator[Clash]:
-    """The files of a run that would take the place of others.
+    """The files of a run that would overwrite others.
 
     `further` are written beside the output and the report; `file` is the definition itself.
     """
@@ -53,7 +53,7 @@ def clashes(
 
 
 def check_written(definition: Definition, file: str, further: Mapping[str, Path]) -> None:
-    """Refuse, before any long work, a run of which a file would take the place of another.
+    """Refuse, before any long work, a run of which one file would overwrite another.
 
     `file` is what messages call the definition: where it comes from a file, its path.
     """
@@ -78,7 +78,7 @@ def check_data_kept(pattern: str, path: Path) -> None:
 
 
 def would_overwrite(key: str, what: str) -> BadOutput:
-    """What is said of a file that would take the place of another."""
+    """The error for a file that would overwrite another."""
     return BadOutput(
         f"the {key} would take the place of another file: {what}",
         code="would-overwrite",
@@ -115,7 +115,7 @@ def _clashes_of_folder(
     definition: Definition, folder: Path, taken: list[tuple[Path, str]]
 ) -> Iterator[Clash]:
     """What would go with the folder, and a folder that the source reads."""
-    if any(place.lies_in(folder) for place in definition.source.places):
+    if any(location.lies_in(folder) for location in definition.source.locations):
         what = "is a folder that holds the source, and a folder is replaced as a whole"
         yield Clash("output", folder, what)
     elif definition.source.reads(folder):

@@ -1,7 +1,7 @@
 """From the text of a definition to plain data: mappings, lists and text, with line numbers.
 
 Every scalar stays the text that stands in the file, so `007`, `no` and `1e3` are what they look
-like; the model turns text into numbers where it wants numbers. A key that stands twice, a tag, an
+like; the model turns text into numbers where it needs numbers. A key that occurs twice, a tag, an
 alias that multiplies its content or endless nesting is a mistake, never an accident.
 """
 
@@ -37,7 +37,7 @@ class Unreadable(Exception):
 class Parsed:
     """Plain data, the line of every dotted key, and the mistakes seen on the way.
 
-    `left_out` are keys whose values are not in the data because a mistake tells of them already.
+    `left_out` are keys whose values are left out because a mistake is reported for them.
     """
 
     data: Any
@@ -127,35 +127,35 @@ class _Builder:
                 data = self.value(next(self.events), ())
         return Parsed(data, self.lines, tuple(self.mistakes))
 
-    def value(self, event: Any, place: KeyPath) -> Any:
+    def value(self, event: Any, path: KeyPath) -> Any:
         """The value that begins with this event."""
         if isinstance(event, yaml.AliasEvent):
             return self.alias(event)
         line = event.start_mark.line + 1
-        if len(place) > DEEPEST:
+        if len(path) > DEEPEST:
             _unreadable("YAML", "is nested too deeply", f"nest at most {DEEPEST} levels", line)
         if event.tag not in (None, "!"):
             what, remedy = f"has the tag {event.tag!r}", "remove the tag; all values are text"
-            self.mistakes.append(Mistake(dotted(place) or "YAML", what, remedy, line))
+            self.mistakes.append(Mistake(dotted(path) or "YAML", what, remedy, line))
         before = self.built
         self.built += 1
         if isinstance(event, yaml.ScalarEvent):
             found: Any = event.value
         elif isinstance(event, yaml.SequenceStartEvent):
-            found = self.sequence(place)
+            found = self.sequence(path)
         else:
-            found = self.mapping(place)
+            found = self.mapping(path)
         if event.anchor is not None:
             self.anchors[event.anchor] = (found, self.built - before)
         return found
 
-    def sequence(self, place: KeyPath) -> list[Any]:
+    def sequence(self, path: KeyPath) -> list[Any]:
         found: list[Any] = []
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-            found.append(self.value(event, (*place, str(len(found)))))
+            found.append(self.value(event, (*path, str(len(found)))))
         return found
 
-    def mapping(self, place: KeyPath) -> dict[str, Any]:
+    def mapping(self, path: KeyPath) -> dict[str, Any]:
         """A mapping; a plain `null` or nothing at all after a key is None."""
         found: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
@@ -163,8 +163,8 @@ class _Builder:
             if not isinstance(event, yaml.ScalarEvent) or _is_plain(event, "<<"):
                 what = "a key is no plain text"
                 _unreadable("YAML", what, "write each key as a word or in quotes", line)
-            key = self.value(event, place)
-            inside = (*place, key)
+            key = self.value(event, path)
+            inside = (*path, key)
             following = next(self.events)
             value = None if _is_plain(following, "", "~", "null") else self.value(following, inside)
             if key in found:
@@ -189,9 +189,9 @@ class _Builder:
         return found
 
 
-def dotted(place: tuple[object, ...]) -> str:
-    """A place in a definition as messages name it: `attributes.zip.limit`."""
-    return ".".join(map(str, place))
+def dotted(path: tuple[object, ...]) -> str:
+    """A path of keys as messages write it: `attributes.zip.limit`."""
+    return ".".join(map(str, path))
 
 
 def _is_plain(event: Any, *texts: str) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from pydantic import ValidationError
 
 from shoal.definition import check
-from shoal.definition.explain import explain, place_of
+from shoal.definition.explain import explain, key_path
 from shoal.definition.hierarchies.file import near_files
 from shoal.definition.model import ROLES, Attribute, Definition
 from shoal.definition.parse import Parsed, Unreadable, parse_json, parse_yaml
@@ -123,7 +123,7 @@ def _definition(parsed: Parsed, file: str, folder: Path) -> Definition:
     except ValidationError as error:
         errors = error.errors(include_url=False)
         mistakes += [explain(each) for each in errors if not _is_left_out(each, parsed.left_out)]
-        broken += map(place_of, errors)
+        broken += map(key_path, errors)
     if broken:
         mistakes += _mistakes_of_the_rest(data, folder, broken)
     else:
@@ -135,8 +135,8 @@ def _definition(parsed: Parsed, file: str, folder: Path) -> Definition:
 
 def _is_left_out(error: ErrorDetails, left_out: Sequence[KeyPath]) -> bool:
     """Whether the error is about a key that is left out, or comes of its being left out."""
-    place = place_of(error)
-    return any(place == each[: len(place)] or each == place[: len(each)] for each in left_out)
+    path = key_path(error)
+    return any(path == each[: len(path)] or each == path[: len(each)] for each in left_out)
 
 
 def _validated(data: Mapping[str, Any], folder: Path) -> Definition:
@@ -162,43 +162,41 @@ def _mistakes_of_the_rest(
 
 
 def _sound(data: Mapping[str, Any], broken: Sequence[KeyPath], *, deep: bool) -> dict[str, Any]:
-    """The data without its broken places: single keys of its parts, or these parts as a whole."""
+    """The data without its broken keys: single keys of its parts, or these parts as a whole."""
     known = set(Definition.model_fields)
     sound = {key: value for key, value in data.items() if key in known}
     given = data.get("attributes")
     attributes = dict(given) if isinstance(given, Mapping) else {}
-    for place in broken:
-        if place[0] != "attributes":
-            _leave_out(sound, place[:2] if deep else place[:1])
-        elif len(place) > 1:
-            _leave_out(
-                attributes, place[1:3] if deep and _spares(place, attributes) else place[1:2]
-            )
+    for path in broken:
+        if path[0] != "attributes":
+            _leave_out(sound, path[:2] if deep else path[:1])
+        elif len(path) > 1:
+            _leave_out(attributes, path[1:3] if deep and _spares(path, attributes) else path[1:2])
     return {"source": "-", "k": "2", **sound, "attributes": attributes}
 
 
-def _spares(place: KeyPath, attributes: Mapping[Any, Any]) -> bool:
+def _spares(path: KeyPath, attributes: Mapping[Any, Any]) -> bool:
     """Whether the attribute without this key raises no objection that it does not deserve.
 
     Without its broken demand or priority it would seem to have none, and hierarchical distance
     needs the hierarchy.
     """
-    given = attributes.get(place[1])
-    if len(place) < 3 or not isinstance(given, Mapping):
+    given = attributes.get(path[1])
+    if len(path) < 3 or not isinstance(given, Mapping):
         return False
-    if place[2] == "hierarchy":
+    if path[2] == "hierarchy":
         return given.get("role") == "quasi-identifier"
     known = {field.alias or name for name, field in Attribute.model_fields.items()}
-    return place[2] in ("from", "limit") or place[2] not in known
+    return path[2] in ("from", "limit") or path[2] not in known
 
 
-def _leave_out(parts: dict[Any, Any], place: Sequence[str | int]) -> None:
+def _leave_out(parts: dict[Any, Any], path: Sequence[str | int]) -> None:
     """Take a part away, or only a key of it."""
-    part = parts.get(place[0])
-    if len(place) > 1 and isinstance(part, Mapping):
-        parts[place[0]] = {key: value for key, value in part.items() if key != place[1]}
+    part = parts.get(path[0])
+    if len(path) > 1 and isinstance(part, Mapping):
+        parts[path[0]] = {key: value for key, value in part.items() if key != path[1]}
     else:
-        parts.pop(place[0], None)
+        parts.pop(path[0], None)
 
 
 def _roles_are_known(data: Mapping[str, Any], rest: Definition, broken: Sequence[KeyPath]) -> bool:
@@ -206,7 +204,7 @@ def _roles_are_known(data: Mapping[str, Any], rest: Definition, broken: Sequence
     given = data.get("attributes")
     if not isinstance(given, Mapping):
         return False
-    if any(place[0] == "attributes" and place[1:2] and place[1] not in given for place in broken):
+    if any(path[0] == "attributes" and path[1:2] and path[1] not in given for path in broken):
         return False
     left_out = [value for name, value in given.items() if name not in rest.attributes]
     said = [value.get("role") if isinstance(value, Mapping) else value for value in left_out]

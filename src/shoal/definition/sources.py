@@ -40,7 +40,7 @@ ReadFormat: TypeAlias = Annotated[str, installed("reader", "read")]
 
 
 class SourceLocation(DefinitionPart):
-    """Where records come from: each kind says by `own` what an engine is told.
+    """Where records come from: each kind gives its options of an engine by `own`.
 
     `rename` gives columns other names; with `columns` only those are read, by their own names.
     """
@@ -65,20 +65,20 @@ class SourceLocation(DefinitionPart):
         return self
 
     @property
-    def places(self) -> tuple[SourceLocation, ...]:
-        """Every single place."""
+    def locations(self) -> tuple[SourceLocation, ...]:
+        """Every single location."""
         return (self,)
 
     def own(self) -> FileOptions | DatabaseOptions | SparkOptions:
-        """The place alone, told to an engine."""
+        """This location alone, as options of an engine."""
         raise NotImplementedError
 
     def member(self) -> Member:
-        """The place as one of several, told to an engine."""
+        """This location as one of several, as options of an engine."""
         return Member(self.own(), self.rename, self.columns)
 
     def options(self) -> SourceOptions:
-        """The same, told to an engine."""
+        """The same as options of an engine."""
         return UnitedOptions((self.member(),)) if self.rename or self.columns else self.own()
 
     @property
@@ -115,7 +115,7 @@ class Files(SourceLocation):
         return self
 
     def own(self) -> FileOptions:
-        """The place alone, told to an engine."""
+        """This location alone, as options of an engine."""
         said = self.model_dump(exclude={"rename", "columns", "settings"})
         return FileOptions(**said, options=self.settings)
 
@@ -150,7 +150,7 @@ class Database(SourceLocation):
         return self
 
     def own(self) -> DatabaseOptions:
-        """The place alone, told to an engine."""
+        """This location alone, as options of an engine."""
         return DatabaseOptions(self.url, self.table, self.query)
 
     @property
@@ -177,7 +177,7 @@ class Spark(SourceLocation):
     master: str | None = None
 
     def own(self) -> SparkOptions:
-        """The place alone, told to an engine."""
+        """This location alone, as options of an engine."""
         return SparkOptions(self.spark, self.format, self.master)
 
     @property
@@ -223,7 +223,7 @@ OneSource: TypeAlias = Annotated[
     Discriminator(kind_of),
     BeforeValidator(long_form),
 ]
-"""A single place to read from, as the file spells it, short forms included."""
+"""A single location to read from, as the file has it, short forms included."""
 
 
 class Several(RootModel[tuple[OneSource, ...]]):
@@ -232,22 +232,22 @@ class Several(RootModel[tuple[OneSource, ...]]):
     model_config = ConfigDict(frozen=True)
 
     @property
-    def places(self) -> tuple[SourceLocation, ...]:
-        """Every single place."""
+    def locations(self) -> tuple[SourceLocation, ...]:
+        """Every single location."""
         return self.root
 
     def options(self) -> UnitedOptions:
-        """The same, told to an engine."""
-        return UnitedOptions(tuple(place.member() for place in self.root))
+        """The same as options of an engine."""
+        return UnitedOptions(tuple(location.member() for location in self.root))
 
     @property
     def shown(self) -> str:
         """What people see of them."""
-        return ", ".join(place.shown for place in self.root)
+        return ", ".join(location.shown for location in self.root)
 
     def reads(self, path: Path) -> bool:
         """Whether a path is among what is read."""
-        return any(place.reads(path) for place in self.root)
+        return any(location.reads(path) for location in self.root)
 
 
 SourceChoice: TypeAlias = Annotated[
@@ -258,4 +258,4 @@ SourceChoice: TypeAlias = Annotated[
     Discriminator(_one_kind_or_several),
     BeforeValidator(_one_or_several),
 ]
-"""One or several places to read from, as the file spells them, short forms included."""
+"""One or several locations to read from, as the file has them, short forms included."""

@@ -74,7 +74,7 @@ def yaml_lines(key: str, value: object, indent: str = "") -> Iterator[str]:
 
 
 def _source(given: Any) -> Any:
-    """One place, or a list of them; the key that tells the kind comes first."""
+    """One location, or a list of them; the key that shows the kind comes first."""
     if isinstance(given, list):
         return [_source(each) for each in given]
     first = {key: given[key] for key in LOCATION_KEYS if key in given}

@@ -14,7 +14,7 @@ from shoal.definition.scalars import nearest, shown
 from shoal.errors import Mistake
 
 MOST = 100
-"""More mistakes than anybody mends at once; the rest is not listed."""
+"""The most mistakes to report at once; the rest is not listed."""
 ROUNDS = 20
 """How often a document is looked at again; a whole one of many megabytes takes a moment."""
 
@@ -52,8 +52,8 @@ class Checked:
 def checked(root: etree._Element, schema: etree._Element) -> Checked:
     """The document without what the schema objects to; Unreadable where nothing can be kept.
 
-    So the mistakes that only the model sees are told together with those of the schema. A section
-    that is missing stays missing.
+    So the mistakes that only the model finds are reported together with those of the schema. A
+    section that is missing stays missing.
     """
     mistakes = _schema_mistakes(root, schema)
     if not mistakes:
@@ -210,7 +210,7 @@ def _wrong_value(kind: str, value: str) -> tuple[str, str]:
 
 
 def _type_of(schema: etree._Element, tag: str, attribute: str, message: str) -> str:
-    """The type that a value was to have: the schema tells by name, the message otherwise."""
+    """The type that a value must have: by name from the schema, else from the message."""
     for declared in schema.iter(f"{_XS}attribute" if attribute else f"{_XS}element"):
         holder = next(declared.iterancestors(f"{_XS}complexType"), None)
         inside = holder is not None and holder.get("name") == tag

@@ -1,7 +1,7 @@
 """From the elements of an XML definition to the keys that YAML and JSON have, with their lines.
 
-The schema has seen to names and places before, so what is read here is there, and only a part that
-stands twice is still a mistake. Values stay text: the one model checks them, as in every spelling.
+The schema has checked names and order before, so every element read here is known, and only a part
+that occurs twice is still a mistake. Values stay text: the model checks them, as for YAML and JSON.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Reader:
         return {**data, "source": sources[0] if len(sources) == 1 else sources} if sources else data
 
     def parameters(self, section: _Element) -> dict[str, Any]:
-        """Everything but places and attributes."""
+        """The section of everything but source, output and attributes."""
         data: dict[str, Any] = {}
         missing: dict[str, Any] = {}
         for element in section:
@@ -126,19 +126,19 @@ class _Reader:
         role = str(said.pop("type")).strip()
         said.pop("name")
         data: dict[str, Any] = {"role": ROLES_OF_ANON.get(role, role), **said}
-        place = ("attributes", name)
+        holder = ("attributes", name)
         for child in element:
             match child.tag:
                 case "diversity":
                     kinds = data.setdefault("diversity", {})
                     kind = str(child.get("type")).strip()
-                    self.put(kinds, kind, _diversity(child, kind), child, *place, "diversity")
+                    self.put(kinds, kind, _diversity(child, kind), child, *holder, "diversity")
                 case "privacy":
                     models = data.setdefault("privacy", {})
                     model = str(child.get("model"))
-                    self.put(models, model, parameters_in(child), child, *place, "privacy")
+                    self.put(models, model, parameters_in(child), child, *holder, "privacy")
                 case tag:
-                    self.put(data, str(tag), _part(child), child, *place)
+                    self.put(data, str(tag), _part(child), child, *holder)
         return data
 
     def hierarchies(self, section: _Element, attributes: dict[str, Any]) -> None:
@@ -164,10 +164,10 @@ class _Reader:
         self.put(attribute, "hierarchy", data, element, "attributes", name)
 
     def put(
-        self, data: dict[str, Any], key: str, value: Any, element: _Element, *place: str
+        self, data: dict[str, Any], key: str, value: Any, element: _Element, *holder: str
     ) -> None:
         """A key with its value and line; the first of two stays, and the second is a mistake."""
-        name = dotted((*place, key))
+        name = dotted((*holder, key))
         if key in data:
             what, remedy = "stands twice", "keep one of them"
             self.mistakes.append(Mistake(name, what, remedy, element.sourceline))
@@ -182,7 +182,7 @@ class _Reader:
 
 
 def _diversity(element: _Element, kind: str) -> Any:
-    """`l` alone, or `c` and `l`: what the kind wants, the model says."""
+    """`l` alone, or `c` and `l`: the model checks what the kind needs."""
     said = {key: value for key, value in attributes_of(element) if key != "type"}
     return said if kind == "recursive" or "c" in said else said["l"]
 

@@ -51,14 +51,14 @@ class Hierarchy:
         cls,
         attribute: str,
         rows: Sequence[Sequence[str]],
-        place: Callable[[int], str],
+        where: Callable[[int], str],
         remedy: str = "rows with one label at a level must agree at all levels above it",
     ) -> Hierarchy:
         """The hierarchy with these rows, or BadHierarchy; groups are numbered as they appear.
 
-        `place` names a row for people (`age.csv line 7`), `remedy` says how to mend nesting.
+        `where` names a row for people (`age.csv line 7`), `remedy` says how to repair nesting.
         """
-        _refuse_misshapen(attribute, rows, place)
+        _refuse_misshapen(attribute, rows, where)
         labels: list[tuple[str, ...]] = []
         groups: list[Ints] = []
         for level in range(len(rows[0])):
@@ -66,7 +66,7 @@ class Hierarchy:
             code = {label: group for group, label in enumerate(dict.fromkeys(column))}
             if "" in code:
                 raise BadHierarchy(
-                    f"hierarchy of {attribute!r}: {place(column.index(''))} is empty at "
+                    f"hierarchy of {attribute!r}: {where(column.index(''))} is empty at "
                     f"level {level}",
                     hint="fill the cell; missing values need no row, they stay missing",
                     code="empty-label",
@@ -74,8 +74,8 @@ class Hierarchy:
             labels.append(tuple(code))
             groups.append(np.fromiter(map(code.__getitem__, column), np.int64, len(column)))
         hierarchy = cls(attribute, tuple(labels), tuple(groups))
-        hierarchy._refuse_values_twice(place)
-        hierarchy._refuse_unnested(place, remedy)
+        hierarchy._refuse_values_twice(where)
+        hierarchy._refuse_unnested(where, remedy)
         return hierarchy
 
     @classmethod
@@ -84,7 +84,7 @@ class Hierarchy:
         nothing = np.empty(0, np.int64)
         return cls(attribute, ((),) * levels + ((TOP,),), (nothing,) * (levels + 1))
 
-    def _refuse_values_twice(self, place: Callable[[int], str]) -> None:
+    def _refuse_values_twice(self, where: Callable[[int], str]) -> None:
         groups = self.groups[0]
         if len(self.labels[0]) == len(groups):
             return
@@ -93,12 +93,12 @@ class Hierarchy:
         value = self.labels[0][groups[again]]
         raise BadHierarchy(
             f"hierarchy of {self.attribute!r}: the value {value!r} stands twice, "
-            f"at {place(int(first[groups[again]]))} and at {place(again)}",
+            f"at {where(int(first[groups[again]]))} and at {where(again)}",
             hint="keep one row for each value",
             code="value-twice",
         )
 
-    def _refuse_unnested(self, place: Callable[[int], str], remedy: str) -> None:
+    def _refuse_unnested(self, where: Callable[[int], str], remedy: str) -> None:
         """Prove nesting between neighbouring levels, from which it follows for all pairs.
 
         A level nests in the one above exactly when every leaf has the same group there as the
@@ -107,15 +107,15 @@ class Hierarchy:
         for level in range(self.height):
             groups, above = self.groups[level], self.groups[level + 1]
             first = _first_leaves(groups, len(self.labels[level]))
-            astray = np.flatnonzero(above[first[groups]] != above)
-            if len(astray):
-                leaf = int(astray[0])
+            wrong = np.flatnonzero(above[first[groups]] != above)
+            if len(wrong):
+                leaf = int(wrong[0])
                 other = int(first[groups[leaf]])
                 upper = self.labels[level + 1]
                 raise BadHierarchy(
                     f"hierarchy of {self.attribute!r} is not nested: at level {level} the label "
-                    f"{self.labels[level][groups[leaf]]!r} stands at {place(other)} and at "
-                    f"{place(leaf)}, but level {level + 1} says {upper[above[other]]!r} at the "
+                    f"{self.labels[level][groups[leaf]]!r} stands at {where(other)} and at "
+                    f"{where(leaf)}, but level {level + 1} says {upper[above[other]]!r} at the "
                     f"first and {upper[above[leaf]]!r} at the second",
                     hint=remedy,
                     code="not-nested",
@@ -130,7 +130,7 @@ def _first_leaves(groups: Ints, number: int) -> Ints:
 
 
 def _refuse_misshapen(
-    attribute: str, rows: Sequence[Sequence[str]], place: Callable[[int], str]
+    attribute: str, rows: Sequence[Sequence[str]], where: Callable[[int], str]
 ) -> None:
     """Refuse no rows, and rows of different lengths."""
     if not rows:
@@ -141,10 +141,10 @@ def _refuse_misshapen(
         )
     lengths = list(map(len, rows))
     if len(set(lengths)) > 1:
-        astray = next(i for i, length in enumerate(lengths) if length != lengths[0])
+        wrong = next(i for i, length in enumerate(lengths) if length != lengths[0])
         raise BadHierarchy(
-            f"hierarchy of {attribute!r}: {place(astray)} has {lengths[astray]} cells "
-            f"where {place(0)} has {lengths[0]}",
+            f"hierarchy of {attribute!r}: {where(wrong)} has {lengths[wrong]} cells "
+            f"where {where(0)} has {lengths[0]}",
             hint="give every row the same number of levels; repeat a label to fill a level",
             code="ragged-hierarchy",
         )

@@ -56,8 +56,8 @@ def _intervals(values: Sequence[str]) -> Intervals | Suppress | None:
 def _widths(span: Decimal, least: int) -> list[Decimal]:
     """Round widths (1, 2 or 5 times a power of ten), each a multiple of the one before.
 
-    For each wished number of intervals the round width whose ratio to the ideal one is nearest to 1
-    is taken; none is wider than the span, since that would hardly differ from `*`.
+    For each number of intervals the round width whose ratio to the ideal one is nearest to 1 is
+    taken; none is wider than the span, since that would hardly differ from `*`.
     """
     widths: list[Decimal] = []
     if not Decimal("1e-200") < span < Decimal("1e200"):

@@ -66,8 +66,8 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class Raised:
-    """The levels from which on the tuples of a table are told apart, since no solution uses lower
-    ones, and the records that have each code of each attribute."""
+    """The lowest levels at which tuples are distinguished, since no solution uses lower ones, and
+    the records that have each code of each attribute."""
 
     bottom: Node
     records_of: tuple[Ints, ...]
@@ -80,8 +80,8 @@ class Table:
     `histograms` hold the sensitive values of each tuple. `removed` records are not in the table:
     those with a missing quasi-identifier, under basic match.
 
-    A `raised` table tells tuples apart from higher levels on. There a code stands for all values
-    that no level from there on tells apart, and the true numbers of records are in `raised`.
+    A `raised` table distinguishes tuples from higher levels on. There a code stands for all values
+    that no level from there on distinguishes, and the true numbers of records are in `raised`.
 
     With `persons`, classes are judged by persons, and `histograms` count each person once with each
     of their values.
@@ -105,7 +105,7 @@ class Table:
 
     @property
     def bottom(self) -> Node:
-        """The lowest level of each attribute: the one it must have, or from which it is told."""
+        """The lowest level of each attribute: the one it must have, or that of a raised table."""
         if self.raised is not None:
             return self.raised.bottom
         return tuple(attribute.lowest for attribute in self.attributes)
@@ -207,8 +207,14 @@ def _merged(
             owners, held = persons.held[name].tuple_of, persons.held[name].value
             once = np.ones(len(held), dtype=np.int64)
         reference = _reference(definition, name, column, values, counts.astype(np.int64))
-        told = held < len(reference.values)
-        histograms[name] = merge_histogram(owners[told], held[told], once[told], tuples, reference)
+        counts_as_value = held < len(reference.values)
+        histograms[name] = merge_histogram(
+            owners[counts_as_value],
+            held[counts_as_value],
+            once[counts_as_value],
+            tuples,
+            reference,
+        )
     return Table(
         tuple(attributes),
         tuple(column[representatives] for column in codes),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def labels_of(spec: Hierarchy, values: Collection[str] | None = None) -> Labels:
     """What the labels of a hierarchy look like; `values` are the source's, where they are known.
 
-    The kinds of Shoal are read by the verifier's own code, any other kind is asked for its rows.
+    The verifier has its own code for the kinds of Shoal; any other kind builds its rows again.
     """
     match spec:
         case Csv():
@@ -65,7 +65,7 @@ def judge_level(
 ) -> Finding:
     """The finding about one quasi-identifier: throughout at the stated level, else at any one.
 
-    It tells numbers of labels and records, never a label: what does not fit may be a raw value.
+    It states numbers of labels and records, never a label: what does not fit may be a raw value.
     """
     name = f"level of {column.name}"
     if attribute.hierarchy is None:
@@ -87,7 +87,7 @@ def judge_level(
 def only_level(
     attribute: Attribute, column: ColumnCount, values: Collection[str] | None = None
 ) -> int | None:
-    """The level that alone fits the whole column; None where several do, or none, or who knows."""
+    """The only level that fits the whole column; None if several fit, or none, or unknown."""
     if attribute.hierarchy is None:
         return None
     labels = labels_of(attribute.hierarchy, values)
@@ -102,7 +102,7 @@ def _allowed(attribute: Attribute, labels: Labels) -> range:
 
 
 def _infer(name: str, labels: Labels, column: ColumnCount, allowed: range) -> Finding:
-    """Some level must fit the whole column; else the finding tells what is wrong at the nearest."""
+    """Some level must fit the whole column; else the finding states what is wrong nearest."""
     faults = {level: _fault(labels, column, level) for level in allowed}
     fitting = [str(level) for level, fault in faults.items() if not fault]
     if fitting:

@@ -41,7 +41,7 @@ class Kind(DefinitionPart):
     """
 
     key: ClassVar[str]
-    """The key that tells the kind in a definition, such as `intervals`."""
+    """The key that shows the kind in a definition, such as `intervals`."""
     example: ClassVar[str]
     """A whole hierarchy of the kind, as it follows `hierarchy:` in YAML."""
     nesting: ClassVar[str]
@@ -60,7 +60,7 @@ class Kind(DefinitionPart):
     @property
     @abstractmethod
     def listed(self) -> int | None:
-        """How many levels it lists above the values; None if only its rows tell."""
+        """How many levels it lists above the values; None if only its rows show it."""
 
     @abstractmethod
     def rows(self, attribute: str, counts: Mapping[str, int]) -> Rows:

@@ -45,7 +45,7 @@ class PluggedIn(Kind):
 
     @property
     def listed(self) -> None:
-        """Only the rows of the builder tell."""
+        """Only the rows of the builder show it."""
         return
 
     @property

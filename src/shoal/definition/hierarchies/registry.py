@@ -31,7 +31,7 @@ def _found_kinds() -> dict[str, type[Kind]]:
 
 
 KINDS: Mapping[str, type[Kind]] = _found_kinds()
-"""The kinds by the key that tells them."""
+"""The kinds by their keys."""
 KINDS_BY_ELEMENT: Mapping[str, type[Kind]] = {kind.tag(): kind for kind in KINDS.values()}
 """The kinds by the name of their XML element."""
 EXAMPLES: tuple[str, ...] = (
@@ -80,7 +80,7 @@ def _of_one_kind(value: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 def kind_of(value: object) -> str:
-    """The key that tells the kind: of a kind, or of a mapping in its long form."""
+    """The key of a kind, or of a mapping in its long form."""
     if isinstance(value, Kind):
         return value.key
     keys = value if isinstance(value, Mapping) else {}

@@ -38,9 +38,9 @@ class Labels(Protocol):
         """The lowest level from which on no value differs more; a builder must know the values."""
 
     def generalized(self, level: int) -> Mapping[str, str]:
-        """What values become at a level up to the last; one without a place is left out.
+        """What values become at a level up to `height`; one that is not covered is left out.
 
-        A builder tells it of the values that it knows, a list of labels of all that it lists.
+        A builder answers for the values that it knows, a list of labels for all that it lists.
         """
 
 
@@ -97,7 +97,7 @@ class Built(ABC):
 
     @abstractmethod
     def is_value(self, label: str) -> bool:
-        """Whether it may be an original value, told from its form."""
+        """Whether it may be an original value, by its form."""
 
     @abstractmethod
     def listed_misfits(self, level: int, labels: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Runs of neighbours among the sorted values: `<C`, `[C,M)`, `>=M`, or numbered `group 1 of 3`.
 
-What stands between two runs must tell no value of the source: it is no value itself, and has at
+What separates two runs must reveal no value of the source: it is no value itself, and has at
 most half of the characters or digits of the value behind it. Where that is not possible everywhere,
 the runs of the level are numbered.
 """
@@ -94,7 +94,7 @@ def _shared(lower: str, upper: str) -> int:
 
 
 def _number_labels(ordered: Sequence[Fraction], size: int) -> list[str]:
-    """The labels of a level: ranges, or numbered where a number between two would tell too much.
+    """The labels of a level: ranges, or numbered where a number between two would reveal too much.
 
     All numbers are whole multiples of one power of ten. In these steps the larger end has so many
     digits, and the number between has zeros in the lower half of them.

@@ -41,7 +41,7 @@ class Listed:
         return self.height
 
     def generalized(self, level: int) -> dict[str, str]:
-        """What the row of each value says; a value with two rows that differ has no place."""
+        """What the row of each value says; a value with two rows that differ has none."""
         return _label_of(self.rows, level)
 
 
@@ -86,7 +86,7 @@ def tree_labels(spec: Taxonomy) -> Listed:
 
 
 class RebuiltLabels(Built):
-    """What a kind itself makes of the values, asked once more by the verifier.
+    """What a kind itself makes of the values, built once more for the verifier.
 
     For kinds that the verifier has no reading of its own of, those of plug-ins among them.
     """

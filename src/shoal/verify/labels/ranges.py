@@ -29,7 +29,7 @@ _FORMS = (
 LONGEST = 4000
 """Characters of a label; Python makes no numbers of texts much longer."""
 LARGEST = 400
-"""Digits before or after the point of a value that is measured; one with more has no place."""
+"""Digits before or after the point of a value that is measured; one with more is not covered."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ def as_label(found: Range) -> str:
 
 def _decimal(number: Fraction) -> str:
     """A decimal number without needless zeros."""
-    places = 0
-    while (number * 10**places).denominator != 1:
-        places += 1
-    digits = f"{abs(int(number * 10**places)):0{places + 1}}"
+    decimals = 0
+    while (number * 10**decimals).denominator != 1:
+        decimals += 1
+    digits = f"{abs(int(number * 10**decimals)):0{decimals + 1}}"
     sign = "-" if number < 0 else ""
-    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+    return sign + (f"{digits[:-decimals]}.{digits[-decimals:]}" if decimals else digits)
 
 
 def as_number(text: str) -> Decimal | None:
@@ -88,7 +88,7 @@ def as_number(text: str) -> Decimal | None:
 
 
 def measured(text: str) -> Fraction | None:
-    """The number a value writes, None for no number and for one that nobody measures."""
+    """The number a value writes, None for no number and for one with too many digits."""
     number = as_number(text) if len(text.strip()) <= LARGEST else None
     if number is None or abs(number.adjusted()) > LARGEST:
         return None
