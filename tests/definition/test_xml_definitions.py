@@ -101,7 +101,7 @@ def test_several_datasources_are_a_list(tmp_path: Path) -> None:
 def test_a_column_that_is_renamed_twice_is_a_mistake(tmp_path: Path) -> None:
     twice = '<rename column="a" to="b"/>\n<rename column="a" to="c"/>'
     body = f'<datasource path="x.csv">{twice}</datasource>'
-    assert refusal(tmp_path, xml(body=body)) == "a (line 4): stands twice; keep one of them"
+    assert refusal(tmp_path, xml(body=body)) == "a (line 4): occurs twice; keep one of them"
 
 
 def test_levels_and_trees_join_their_attribute(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_all_mistakes_of_the_schema_come_at_once_with_their_lines(tmp_path: Path
             "did you mean 'k-attribute'?"
         ),
         'attributes.attribute (line 8): has no name; write `<attribute name="...">`',
-        "attributes.a (line 9): 'a' stands twice; keep one of them",
+        "attributes.a (line 9): 'a' occurs twice; keep one of them",
         "hierarchies.b.intervals.widths (line 12): '5 ten' is not a number; write for example 0.8",
         (
             "hierarchies (line 12): there is no attribute 'b'; "
@@ -325,7 +325,7 @@ def test_a_missing_section_is_named_with_the_mistakes_of_the_others(tmp_path: Pa
 
 def test_a_parameter_that_stands_twice_is_a_mistake(tmp_path: Path) -> None:
     said = refusal(tmp_path, xml("<k>4</k>\n<k>5</k>"))
-    assert said == "k (line 3): stands twice; keep one of them"
+    assert said == "k (line 3): occurs twice; keep one of them"
 
 
 def test_a_label_that_stands_twice_is_a_mistake(tmp_path: Path) -> None:
@@ -334,4 +334,4 @@ def test_a_label_that_stands_twice_is_a_mistake(tmp_path: Path) -> None:
         f"<hierarchies><hierarchy attribute='zip'><tree>{tree}</tree></hierarchy></hierarchies>"
     )
     said = refusal(tmp_path, xml(attributes=ATTRIBUTES + hierarchy))
-    assert "'x' stands twice under one label" in said
+    assert "'x' occurs twice under one label" in said

@@ -57,7 +57,7 @@ def test_a_ragged_row_is_refused_with_its_place() -> None:
 def test_a_value_that_stands_twice_is_refused_with_both_places() -> None:
     error = refusal([("a", "*"), ("b", "*"), ("c", "*"), ("b", "*")])
     assert error.code == "value-twice"
-    assert "'b' stands twice, at row 2 and at row 4" in error.what
+    assert "'b' occurs twice, at row 2 and at row 4" in error.what
 
 
 @pytest.mark.parametrize("row", [("", "x", "*"), ("b", "", "*"), ("b", "x", "")])

@@ -93,7 +93,7 @@ class Draft:
 
 
 def missing_tokens(counts: Mapping[str, Mapping[str | None, int]]) -> tuple[str, ...]:
-    """The usual texts for missing values that stand in some column."""
+    """The usual texts for missing values that occur in some column."""
     return tuple(t for t in MISSING_TOKENS if any(t in counted for counted in counts.values()))
 
 

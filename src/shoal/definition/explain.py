@@ -171,7 +171,7 @@ def explain(error: ErrorDetails) -> Mistake:
 def _no_such_choice(
     key: str, name: str, value: str, word: str, context: Mapping[str, Any]
 ) -> Mistake:
-    """A word that is none of the few that may stand there."""
+    """A word that is not among the few allowed ones."""
     if name == "role":
         return Mistake(key, f"unknown role {value}", nearest(word, ROLES))
     choices = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")

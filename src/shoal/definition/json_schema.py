@@ -1,7 +1,7 @@
 """The JSON schema of definitions in YAML and JSON, for editors; made from the model.
 
 The model knows every key, type and bound. What it accepts beside the long form, before anything is
-checked, stands here: the short forms, and texts such as `5%`. What several keys say together is
+checked, is listed here: the short forms, and texts such as `5%`. What several keys say together is
 beyond a schema; it is checked when the definition is read.
 """
 
@@ -37,7 +37,7 @@ SHORT_PARTS: Mapping[str, dict[str, Any]] = {
     "Closeness": _NUMBER,
     "Likeness": _NUMBER,
 }
-"""What may stand in place of a whole part."""
+"""Short forms of a whole part."""
 
 SHORT_KEYS: Mapping[tuple[str, str], dict[str, Any]] = {
     ("Definition", "source"): _TEXT,
@@ -65,7 +65,7 @@ SHORT_KEYS: Mapping[tuple[str, str], dict[str, Any]] = {
         if kind.short is not None
     },
 }
-"""What may stand at a key beside the form that the model keeps, `items` for those of a list."""
+"""Short forms of a key beside the form that the model keeps, `items` for those of a list."""
 
 
 def json_schema() -> dict[str, Any]:

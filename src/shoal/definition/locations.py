@@ -90,7 +90,7 @@ def kind_of(value: Any) -> str:
 def local_path(name: str, stated: str | None) -> str | None:
     """The path on this machine that a name of Spark may be; None for a table or another system.
 
-    A path has a slash, an ending, or a format that is said.
+    A path has a slash, an ending, or a stated format.
     """
     if not is_path(name):
         return None

@@ -82,7 +82,7 @@ __all__ = [
 
 
 def _parameters_of_each(data: Any) -> Any:
-    """Each model of a plug-in with its parameters, none where nothing is said."""
+    """Each model of a plug-in with its parameters, none by default."""
     if not isinstance(data, Mapping):
         raise Wrong("must map names of models to parameters", "as in `privacy: {my-model: {l: 3}}`")
     return {

@@ -77,7 +77,7 @@ class OutputFile(DefinitionPart):
 
 
 class OutputTable(DefinitionPart):
-    """A table of a database; one that is there already is replaced only when that is said."""
+    """A table of a database; an existing one is replaced only with `replace: true`."""
 
     url: str
     table: str

@@ -1,6 +1,6 @@
 """From the text of a definition to plain data: mappings, lists and text, with line numbers.
 
-Every scalar stays the text that stands in the file, so `007`, `no` and `1e3` are what they look
+Every scalar stays the text that is in the file, so `007`, `no` and `1e3` are what they look
 like; the model turns text into numbers where it needs numbers. A key that occurs twice, a tag, an
 alias that multiplies its content or endless nesting is a mistake, never an accident.
 """
@@ -17,7 +17,7 @@ import yaml
 from shoal.errors import Mistake
 
 DEEPEST = 100
-"""How many mappings and lists may stand inside each other."""
+"""How deep mappings and lists may be nested."""
 MOST_REPEATED = 10_000
 """How many values all aliases of a file together may repeat."""
 
@@ -26,7 +26,7 @@ KeyPath: TypeAlias = tuple[str, ...]
 
 
 class Unreadable(Exception):
-    """The text is no definition in its language at all; nothing more can be said of it."""
+    """The text cannot be parsed as a definition."""
 
     def __init__(self, *mistakes: Mistake) -> None:
         super().__init__("; ".join(map(str, mistakes)))
@@ -79,7 +79,7 @@ def parse_json(text: str) -> Parsed:
 
 
 def _depth(data: Any) -> int:
-    """How many mappings and lists stand inside each other, a scalar alone counting as one."""
+    """How deep mappings and lists are nested; a scalar alone has depth one."""
     depth, level = 0, [data]
     while level:
         depth += 1
@@ -206,7 +206,7 @@ def _is_plain(event: Any, *texts: str) -> bool:
 
 
 def _twice(key: str, line: int | None) -> Mistake:
-    return Mistake(key, "stands twice", "keep one of them", line)
+    return Mistake(key, "occurs twice", "keep one of them", line)
 
 
 def _unreadable(language: str, what: str, remedy: str, line: int | None) -> NoReturn:

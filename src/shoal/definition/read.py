@@ -207,8 +207,8 @@ def _roles_are_known(data: Mapping[str, Any], rest: Definition, broken: Sequence
     if any(path[0] == "attributes" and path[1:2] and path[1] not in given for path in broken):
         return False
     left_out = [value for name, value in given.items() if name not in rest.attributes]
-    said = [value.get("role") if isinstance(value, Mapping) else value for value in left_out]
-    return all(role in ROLES and role != "quasi-identifier" for role in said)
+    roles = [value.get("role") if isinstance(value, Mapping) else value for value in left_out]
+    return all(role in ROLES and role != "quasi-identifier" for role in roles)
 
 
 def _with_lines(mistakes: Sequence[Mistake], lines: Mapping[str, int]) -> list[Mistake]:

@@ -116,8 +116,8 @@ class Files(SourceLocation):
 
     def own(self) -> FileOptions:
         """This location alone, as options of an engine."""
-        said = self.model_dump(exclude={"rename", "columns", "settings"})
-        return FileOptions(**said, options=self.settings)
+        keys = self.model_dump(exclude={"rename", "columns", "settings"})
+        return FileOptions(**keys, options=self.settings)
 
     @property
     def shown(self) -> str:
@@ -198,7 +198,7 @@ class Spark(SourceLocation):
 
 SOURCES: Mapping[str, type[DefinitionPart]] = {"path": Files, "url": Database, "spark": Spark}
 SEVERAL = "several"
-"""What stands for the kind of a list of sources."""
+"""The kind of a list of sources."""
 
 
 def _one_or_several(value: Any) -> Any:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 _PLAIN = re.compile(r"[^\W\d][\w./-]*( [\w./-]+)*|[0-9]+(\.[0-9]+)?( ?%| s)")
-"""Text that stands without quotes in every YAML reader, unless it is one of these words."""
+"""Text that needs no quotes in any YAML reader, unless it is one of these words."""
 _WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
 
 
@@ -111,6 +111,6 @@ def _inline(value: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    """The text in double quotes, with everything escaped that could not stand there."""
+    """The text in double quotes, with escapes where YAML needs them."""
     width = 12 * len(text) + 10
     return str(yaml.safe_dump(text, default_style='"', allow_unicode=True, width=width)).strip()

@@ -48,7 +48,7 @@ def parameter_value(element: _Element) -> Any:
 def put_once(found: dict[str, Any], name: Any, value: Any, element: _Element) -> None:
     """Put a value under its name; Unreadable if the name occurs twice."""
     if name in found:
-        raise Unreadable(Mistake(str(name), "stands twice", "keep one of them", element.sourceline))
+        raise Unreadable(Mistake(str(name), "occurs twice", "keep one of them", element.sourceline))
     found[str(name)] = value
 
 

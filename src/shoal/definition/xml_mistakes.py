@@ -107,7 +107,7 @@ def _place(element: etree._Element, attribute: str) -> KeyPath:
 def _schema_mistakes(root: etree._Element, schema: etree._Element) -> list[Mistake]:
     """All mistakes that the schema sees in a document, at most MOST, none twice.
 
-    The validator looks no further in a part once an element stands where it may not. So such
+    The validator looks no further in a part once an element is out of order. So such
     elements are taken out of the document, and what is left is looked at again.
     """
     found: dict[Mistake, None] = {}
@@ -197,11 +197,11 @@ def _content(element: etree._Element, message: str, schema: etree._Element) -> t
 
 
 def _identity(message: str) -> tuple[str, str]:
-    """A name that stands twice, or a hierarchy of no attribute."""
+    """A name that occurs twice, or a hierarchy of no attribute."""
     name = (re.findall(r"key-sequence \['(.*)'\]", message) or [""])[0]
     if "No match found" in message:
         return f"there is no attribute {shown(name)}", "name an attribute of the section attributes"
-    return f"{shown(name)} stands twice", "keep one of them"
+    return f"{shown(name)} occurs twice", "keep one of them"
 
 
 def _wrong_value(kind: str, value: str) -> tuple[str, str]:

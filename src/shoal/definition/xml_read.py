@@ -30,7 +30,7 @@ ROLES_OF_ANON: Mapping[str, str] = {
     "dontcare": "keep",
     "ignore": "drop",
 }
-"""What the report calls the roles; ours may stand there as well."""
+"""The names of roles in the ANON report; ours are accepted as well."""
 MATCHES = {"true": "extended", "false": "basic"}
 """What the report says of null handling: with it missing values match each other."""
 
@@ -122,10 +122,10 @@ class _Reader:
         return {"attributes": found} | ({"others": others} if others is not None else {})
 
     def attribute(self, element: _Element, name: str) -> dict[str, Any]:
-        said = dict(attributes_of(element))
-        role = str(said.pop("type")).strip()
-        said.pop("name")
-        data: dict[str, Any] = {"role": ROLES_OF_ANON.get(role, role), **said}
+        keys = dict(attributes_of(element))
+        role = str(keys.pop("type")).strip()
+        keys.pop("name")
+        data: dict[str, Any] = {"role": ROLES_OF_ANON.get(role, role), **keys}
         holder = ("attributes", name)
         for child in element:
             match child.tag:
@@ -169,7 +169,7 @@ class _Reader:
         """A key with its value and line; the first of two stays, and the second is a mistake."""
         name = dotted((*holder, key))
         if key in data:
-            what, remedy = "stands twice", "keep one of them"
+            what, remedy = "occurs twice", "keep one of them"
             self.mistakes.append(Mistake(name, what, remedy, element.sourceline))
             return
         data[key] = value
@@ -183,8 +183,8 @@ class _Reader:
 
 def _diversity(element: _Element, kind: str) -> Any:
     """`l` alone, or `c` and `l`: the model checks what the kind needs."""
-    said = {key: value for key, value in attributes_of(element) if key != "type"}
-    return said if kind == "recursive" or "c" in said else said["l"]
+    keys = {key: value for key, value in attributes_of(element) if key != "type"}
+    return keys if kind == "recursive" or "c" in keys else keys["l"]
 
 
 def _part(element: _Element) -> dict[str, Any]:

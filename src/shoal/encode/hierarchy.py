@@ -92,7 +92,7 @@ class Hierarchy:
         again = int(np.flatnonzero(first[groups] != np.arange(len(groups)))[0])
         value = self.labels[0][groups[again]]
         raise BadHierarchy(
-            f"hierarchy of {self.attribute!r}: the value {value!r} stands twice, "
+            f"hierarchy of {self.attribute!r}: the value {value!r} occurs twice, "
             f"at {where(int(first[groups[again]]))} and at {where(again)}",
             hint="keep one row for each value",
             code="value-twice",

@@ -45,7 +45,7 @@ class Kind(DefinitionPart):
     example: ClassVar[str]
     """A whole hierarchy of the kind, as it follows `hierarchy:` in YAML."""
     nesting: ClassVar[str]
-    """How to mend levels that do not nest."""
+    """The remedy where levels do not nest."""
     xsd: ClassVar[str]
     """XML schema of the kind: a complexType that has the name of its element, and types it uses."""
     element: ClassVar[str] = ""
@@ -76,7 +76,7 @@ class Kind(DefinitionPart):
         return f"the hierarchy {self.key!r}"
 
     def mistakes(self, key: str) -> Iterator[Mistake]:  # noqa: ARG002
-        """Mistakes that show without the data; `key` is where the hierarchy stands."""
+        """Mistakes that show without the data; `key` is the path of its key."""
         yield from ()
 
     @property

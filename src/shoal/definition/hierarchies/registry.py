@@ -90,7 +90,7 @@ def kind_of(value: object) -> str:
 def written(hierarchy: Kind) -> Any:
     """The hierarchy as a definition file has it.
 
-    The name of a builder stands as the key, unless it is a key of ours or not installed.
+    The name of a builder is the key, unless it is a key of ours or not installed.
     """
     found = hierarchy.written()
     if not isinstance(hierarchy, PluggedIn) or hierarchy.builder in KINDS:

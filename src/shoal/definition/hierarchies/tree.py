@@ -88,7 +88,7 @@ def _read(element: _Element) -> Any:
     found: dict[str, Any] = {}
     for label, each in zip(labels, element, strict=True):
         if label in found:
-            what = f"{label!r} stands twice under one label"
+            what = f"{label!r} occurs twice under one label"
             raise Unreadable(Mistake("tree", what, "keep one of them", each.sourceline))
         found[label] = _read(each)
     return found
@@ -127,7 +127,7 @@ def _mapped(entries: Sequence[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for label, below in entries:
         if label in found:
-            raise Wrong(f"{shown(label)} stands twice under one label", "keep one of them")
+            raise Wrong(f"{shown(label)} occurs twice under one label", "keep one of them")
         found[label] = below
     return found
 

@@ -1,6 +1,6 @@
-"""What the verifier asks about the labels of a hierarchy, and what all builders have in common.
+"""What the verifier needs to know about the labels of a hierarchy, and what all builders share.
 
-Two questions: whether a label, as it stands in a release, can be one of its level, and what a value
+Two questions: whether a label, as a release has it, can be one of its level, and what a value
 of the source becomes at a level. Both are answered from the description of the hierarchy, so a
 fault in the code that builds hierarchies is not repeated here.
 """
@@ -25,12 +25,12 @@ class Labels(Protocol):
         """The greatest level there can be."""
 
     def misfits(self, level: int, labels: Sequence[str]) -> list[str]:
-        """Those of a column's distinct labels that cannot stand at this level."""
+        """Those of a column's distinct labels that cannot be of this level."""
 
     def single(self, level: int, labels: Sequence[str]) -> bool:
         """Whether this is certainly the last level and has one value only.
 
-        Missing becomes that value, so a missing value that still stands there is a fault.
+        Missing becomes that value, so a missing value that is still there is a fault.
         """
 
     @property

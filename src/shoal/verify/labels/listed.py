@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Listed:
-    """A row of labels for each value; level by level the set of labels that may stand there."""
+    """A row of labels for each value; level by level the set of allowed labels."""
 
     def __init__(self, rows: Sequence[Sequence[str]]) -> None:
         self.rows = tuple(map(tuple, rows))
