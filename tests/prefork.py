@@ -106,12 +106,23 @@ def _server() -> str:
     environment = {**os.environ, **WITHOUT_THREADS}
     program = [sys.executable, __file__, address]
     server = subprocess.Popen(program, env=environment, stdin=subprocess.PIPE)
-    atexit.register(server.communicate)
+    atexit.register(_stop, server)
     while not Path(address).exists():
         if server.poll() is not None:
             raise RuntimeError("the server of the commands did not start")
         time.sleep(0.02)
     return address
+
+
+def _stop(server: subprocess.Popen[bytes]) -> None:
+    """The server ends when its input does; it is killed if somebody else still holds that open."""
+    assert server.stdin is not None
+    server.stdin.close()
+    try:
+        server.wait(5)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def serve(address: str) -> None:
