@@ -31,7 +31,7 @@ import shoal
 K = 4
 D = decimal.Decimal
 DAY = datetime.date
-OUTPUTS = {"csv": "mark", "parquet": "mark", "json": "mark", "sqlite": "drop"}
+OUTPUTS = {"csv": "mark", "parquet": "mark", "json": "mark", "xlsx": "mark", "sqlite": "drop"}
 """What becomes of suppressed records there."""
 
 
@@ -135,6 +135,14 @@ def read_xml(path: Path, column: str) -> list[Any]:
     return [row.findtext(column) or None for row in rows]
 
 
+def read_excel(path: Path, column: str) -> list[Any]:
+    import openpyxl
+
+    names, *rows = openpyxl.load_workbook(path).worksheets[0].iter_rows(values_only=True)
+    cells = [row[names.index(column)] for row in rows]
+    return [None if cell == "" else cell for cell in cells]
+
+
 def read_sqlite(path: Path, column: str) -> list[Any]:
     with closing(sqlite3.connect(path)) as connection:
         return [row[0] for row in connection.execute(f'SELECT "{column}" FROM t')]
@@ -146,6 +154,7 @@ READ: dict[str, Callable[[Path, str], list[Any]]] = {
     "json": read_json,
     "jsonl": read_json,
     "xml": read_xml,
+    "xlsx": read_excel,
     "sqlite": read_sqlite,
 }
 
@@ -213,7 +222,7 @@ def test_a_type_of_parquet_is_released_as_it_was_counted(tmp_path: Path, name: s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("output", ["csv", "parquet", "json", "jsonl", "xml", "sqlite"])
+@pytest.mark.parametrize("output", ["csv", "parquet", "json", "jsonl", "xml", "xlsx", "sqlite"])
 def test_kept_columns_of_parquet_keep_their_values(tmp_path: Path, output: str) -> None:
     columns = {f"c{i}": column_of(kind, spread(v)) for i, (kind, v) in enumerate(TYPES.values())}
     source = write_source(tmp_path, {"all": pa.array(["x"] * 8), **columns})
@@ -228,7 +237,7 @@ def test_kept_columns_of_parquet_keep_their_values(tmp_path: Path, output: str) 
 def test_nanoseconds_are_kept_or_refused_but_never_cut(tmp_path: Path, name: str) -> None:
     kind, values = NANOSECONDS[name]
     source = write_source(tmp_path, {"q": column_of(kind, spread(values))})
-    for output in ("csv", "json"):
+    for output in ("csv", "json", "xlsx"):
         (text,) = set(release_type(source, output))
         assert re.search(r"00:00:00\.0000036$|23:59:59\.999999999", text), text
     released = release(source, "parquet", **DEFINITION)

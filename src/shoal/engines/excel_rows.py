@@ -117,6 +117,9 @@ def _header(row: Sequence[Any], path: Path) -> list[str]:
 
 
 def _record(row: Sequence[Any], width: int, path: Path, mixed: Collection[int]) -> list[str | None]:
+    """A row as texts; a record of missing values alone is an empty text in the first cell."""
+    if row[0].value == "" and all(cell.value is None for cell in row[1:]):
+        return [None] * width
     values = [_text(cell, path) for cell in row]
     for position in mixed:
         if position < len(row) and values[position] is not None:
