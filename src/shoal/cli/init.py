@@ -70,7 +70,6 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
     from shoal.encode.propose import propose
     from shoal.engines.base import Resources
     from shoal.engines.duckdb.files import open_files
-    from shoal.verify.models import JUDGES
 
     with (
         progress_of(f"Reading {options.path}") as display,
@@ -84,7 +83,7 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
 
         profiles = [profile(name, counted, tokens) for name, counted in counts.items()]
         profiles = with_likeness(profiles, counts, distinct)
-        guesses = guess_all(profiles, propose, "distinct-diversity" in JUDGES)
+        guesses = guess_all(profiles, propose, judged=True)
         person = repeated_persons(guesses, distinct)
     release = _release_of(options.path, folder)
     return write_draft(Draft(_source(options, folder), release, k, tokens, person), guesses)
