@@ -55,9 +55,11 @@ def checked(root: etree._Element, schema: etree._Element) -> Checked:
     So the mistakes that only the model finds are reported together with those of the schema. A
     section that is missing stays missing.
     """
-    mistakes = _schema_mistakes(root, schema)
+    mistakes, too_many = _schema_mistakes(root, schema)
     if not mistakes:
         return Checked(root)
+    if too_many:
+        raise Unreadable(*mistakes)
     left_out: list[KeyPath] = []
     for _ in range(ROUNDS):
         validator = etree.XMLSchema(schema)
@@ -70,7 +72,7 @@ def checked(root: etree._Element, schema: etree._Element) -> Checked:
             if not missing or any("Missing child" not in error.message for _, error in wrong):
                 break
             return Checked(root, tuple(mistakes), (*left_out, *missing))
-        left_out += [_place(element, _attribute(error)) for element, error in inside]
+        left_out += [_key_path(element, _attribute(error)) for element, error in inside]
         for element, error in inside:
             _remove(element, _attribute(error))
     raise Unreadable(*mistakes)
@@ -84,7 +86,7 @@ def _remove(element: etree._Element, attribute: str) -> None:
         parent.remove(element)
 
 
-def _place(element: etree._Element, attribute: str) -> KeyPath:
+def _key_path(element: etree._Element, attribute: str) -> KeyPath:
     """The keys of a definition that an element or one of its attributes stands for."""
     path = [element, *element.iterancestors()][::-1][1:]
     tags = [str(each.tag) for each in path]
@@ -104,13 +106,14 @@ def _place(element: etree._Element, attribute: str) -> KeyPath:
     return tuple(tags[:1])
 
 
-def _schema_mistakes(root: etree._Element, schema: etree._Element) -> list[Mistake]:
-    """All mistakes that the schema sees in a document, at most MOST, none twice.
+def _schema_mistakes(root: etree._Element, schema: etree._Element) -> tuple[list[Mistake], bool]:
+    """All mistakes that the schema finds in a document, none twice, and whether there are too many.
 
     The validator looks no further in a part once an element is out of order. So such
     elements are taken out of the document, and what is left is looked at again.
     """
     found: dict[Mistake, None] = {}
+    too_many = False
     for _ in range(ROUNDS):
         validator = etree.XMLSchema(schema)
         if validator.validate(root):
@@ -125,9 +128,10 @@ def _schema_mistakes(root: etree._Element, schema: etree._Element) -> list[Mista
         for element in out_of_place:
             if (parent := element.getparent()) is not None:
                 parent.remove(element)
-        if not out_of_place or len(validator.error_log) >= MOST:
+        too_many = len(validator.error_log) >= MOST
+        if not out_of_place or too_many:
             break
-    return sorted(found, key=lambda mistake: mistake.line or 0)[:MOST]
+    return sorted(found, key=lambda mistake: mistake.line or 0)[:MOST], too_many
 
 
 def _mistake(
