@@ -63,12 +63,12 @@ def test_a_release_goes_to_the_schema_that_is_named(postgres_url: str, mariadb_u
 
 
 def test_views_and_queries_are_sources(url: str) -> None:
-    run_sql(url, "DROP VIEW IF EXISTS seen")
-    load(url, "base", pa.table({"x": ["a", "a", "b"], "n": [1, 2, 3]}))
-    run_sql(url, "CREATE VIEW seen AS SELECT x FROM base WHERE n < 3")
-    with open_table(DatabaseOptions(url, "seen")) as source:
+    run_sql(url, "DROP VIEW IF EXISTS small_numbers")
+    load(url, "numbered", pa.table({"x": ["a", "a", "b"], "n": [1, 2, 3]}))
+    run_sql(url, "CREATE VIEW small_numbers AS SELECT x FROM numbered WHERE n < 3")
+    with open_table(DatabaseOptions(url, "small_numbers")) as source:
         assert source.count_by(["x"]).to_pydict() == {"x": ["a"], "#records": [2]}
-    query = "SELECT x, ':n' AS \"c\" FROM base -- all\n WHERE x LIKE '%b%'; "
+    query = "SELECT x, ':n' AS \"c\" FROM numbered -- all\n WHERE x LIKE '%b%'; "
     query = query.replace('"c"', "`c`") if "mariadb" in url else query
     with open_table(DatabaseOptions(url, query=query)) as source:
         assert source.count_by(["x", "c"]).to_pydict() == {"x": ["b"], "c": [":n"], "#records": [1]}
