@@ -155,3 +155,74 @@ def test_parquet_types_that_spark_does_not_read_are_named_as_such(
         shoal.run({**definition, "attributes": LIMITED}, spark=spark_session)
     assert caught.value.code == "unsupported-type"
     assert str(tmp_path / "in.parquet") in caught.value.what
+
+
+SQL_TYPES: dict[str, tuple[str, str, str]] = {
+    "byte": ("CAST(1 AS BYTE)", "CAST(2 AS BYTE)", "CAST(-128 AS BYTE)"),
+    "short": ("CAST(1 AS SHORT)", "CAST(2 AS SHORT)", "CAST(-32768 AS SHORT)"),
+    "float": ("CAST(0.1 AS FLOAT)", "CAST(0.2 AS FLOAT)", "CAST(16777216 AS FLOAT)"),
+    "decimal(38,0)": (
+        "1e37BD",
+        "CAST('10000000000000000000000000000000000001' AS DECIMAL(38))",
+        "0BD",
+    ),
+    "decimal(38,38)": (
+        "CAST('0.1' AS DECIMAL(38,38))",
+        "CAST('0.10000000000000000000000000000000000001' AS DECIMAL(38,38))",
+        "CAST('0.5' AS DECIMAL(38,38))",
+    ),
+    "binary": ("X'61'", "X'6100'", "X'FF'"),
+    "timestamp_ntz": (
+        "TIMESTAMP_NTZ'2020-01-01 00:00:00'",
+        "TIMESTAMP_NTZ'2020-01-01 00:00:00.000001'",
+        "TIMESTAMP_NTZ'1969-12-31 23:59:59'",
+    ),
+    "char": ("CAST('a' AS CHAR(3))", "CAST('b' AS CHAR(3))", "CAST('abc' AS CHAR(3))"),
+    "varchar": ("CAST('a' AS VARCHAR(3))", "CAST('a ' AS VARCHAR(3))", "CAST('A' AS VARCHAR(3))"),
+}
+
+
+def frame_of(session: Any, values: Sequence[str]) -> Any:
+    rows = " UNION ALL ".join(f"SELECT {value} AS q, 'x' AS all" for value in spread(values))
+    return session.sql(rows)
+
+
+@pytest.mark.parametrize("name", SQL_TYPES)
+def test_types_of_spark_are_released_as_they_were_counted(name: str, spark_session: Any) -> None:
+    frame = frame_of(spark_session, SQL_TYPES[name])
+    given = Counter(map(repr, frame.toArrow()["q"].to_pylist()))
+    quasi = shoal.anonymize(
+        frame, {"q": {"limit": 0}}, k=K, suppression=4, suppressed="mark", others="drop"
+    )
+    stored = Counter(map(repr, quasi.toArrow()["q"].to_pylist()))
+    assert stored == {repr(None): 4, **{value: n for value, n in given.items() if n >= K}}
+    kept = shoal.anonymize(frame, ["all"], k=8, others="keep")
+    assert Counter(map(repr, kept.toArrow()["q"].to_pylist())) == given
+
+
+NOT_COMPARED: dict[str, str] = {
+    "interval": "INTERVAL '1' DAY",
+    "months": "INTERVAL '1' MONTH",
+    "array": "array(1, 2)",
+    "struct": "named_struct('a', 1)",
+    "map": "map('a', 1)",
+    "variant": "parse_json('{\"a\": 1}')",
+}
+
+
+@pytest.mark.parametrize("name", NOT_COMPARED)
+def test_types_of_spark_without_a_text_are_refused_before_the_search_or_kept(
+    name: str, spark_session: Any
+) -> None:
+    frame = frame_of(spark_session, [NOT_COMPARED[name]] * 3)
+    with pytest.raises(shoal.BadData) as caught:
+        shoal.anonymize(frame, ["q"], k=K, others="drop")
+    assert caught.value.code in ("unsupported-type", "column-not-comparable")
+    if name in ("map", "variant"):
+        with pytest.raises(shoal.BadData) as caught:
+            shoal.anonymize(frame, ["all"], k=K, others="keep")
+        assert caught.value.code == "column-not-comparable"
+        return
+    kept = shoal.anonymize(frame, ["all"], k=K, others="keep")
+    texts = [each.selectExpr("CAST(q AS STRING)").collect() for each in (kept, frame)]
+    assert texts[0] == texts[1]
