@@ -13,8 +13,8 @@ import pytest
 
 import models_oracle as oracle
 from shoal import plugins
-from shoal.engines.excel_rows import ExcelReader, ExcelWriter
-from shoal.engines.xml_rows import XmlReader, XmlWriter
+from shoal.engines.formats.excel import ExcelReader, ExcelWriter
+from shoal.engines.formats.xml import XmlReader, XmlWriter
 from shoal.loss.base import Domain, Loss
 from shoal.loss.class_size import ClassSize
 from shoal.loss.discernibility import Discernibility

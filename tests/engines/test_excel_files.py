@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from shoal.engines.base import FileOptions, FileTarget
 from shoal.engines.duckdb.files import open_files
-from shoal.engines.excel_rows import MOST_ROWS, ExcelReader, ExcelWriter
+from shoal.engines.formats.excel import MOST_ROWS, ExcelReader, ExcelWriter
 from shoal.engines.opening import check_records, check_target
 from shoal.errors import BadData, BadOutput, MissingExtra
 
@@ -156,7 +156,7 @@ def test_a_text_longer_than_a_cell_and_a_bad_name_of_a_sheet_are_refused(tmp_pat
 def test_without_openpyxl_excel_is_refused_before_any_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.engines.excel_rows.find_spec", lambda name: None)
+    monkeypatch.setattr("shoal.engines.formats.excel.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"openpyxl") as caught:
         check_target(FileTarget(tmp_path / "out.xlsx"))
     assert "shoal[excel]" in caught.value.hint

@@ -1,7 +1,7 @@
 """Workbooks of Excel (.xlsx): read row by row with openpyxl, written cell by cell as text.
 
-A release is written by hand: every cell is a text, so none is ever taken for a formula, nothing
-tells who made the file and when, and the same records give the same bytes.
+A release is written by hand: every cell is a text, so none is ever taken for a formula,
+nothing shows who made the file and when, and the same records give the same bytes.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _record(row: Sequence[Any], width: int, path: Path, mixed: Collection[int]) 
 
 
 def _kind(value: Any) -> str:
-    """What a cell holds, as Excel tells it."""
+    """The kind of value that a cell holds."""
     if isinstance(value, str | bool):
         return "text" if isinstance(value, str) else "boolean"
     return "number" if isinstance(value, int | float) else "time"

@@ -1,6 +1,6 @@
 """Records in XML: one element each, its fields as elements or attributes; read and written.
 
-Nothing outside the file is ever looked at, nothing is expanded, and no more than one record and a
+Nothing outside the file is ever read, nothing is expanded, and no more than one record and a
 few kilobytes are in memory: a document type is refused before anything is parsed, and so is a
 record that does not end.
 """
@@ -18,7 +18,7 @@ from xml.parsers import expat
 import pyarrow as pa
 
 from shoal.engines.formats.registry import BATCH
-from shoal.engines.xml_names import from_xml_name, to_xml_name
+from shoal.engines.formats.xml_names import from_xml_name, to_xml_name
 from shoal.errors import BadData, BadOutput
 
 CHUNK = 1 << 16
@@ -31,7 +31,7 @@ SAFE: Mapping[str, bool] = {
     "remove_comments": True,
     "remove_pis": True,
 }
-"""How the parser is told to look at nothing but the file and to expand nothing."""
+"""Options by which the parser reads nothing but the file and expands nothing."""
 LARGEST_RECORD = 1 << 25
 """More bytes than a record has; without a bound, one that does not end would fill the memory."""
 MOST_FIELDS = 10_000
@@ -240,7 +240,7 @@ def _check_options(
 
 
 def _refuse_doctype(path: Path) -> None:
-    """Stop at a document type: entities and files that it names are never looked at.
+    """Stop at a document type: entities and files that it names are never read.
 
     Only what stands before the root is read, by a parser of its own. It knows fewer names than the
     one that reads the records, so what it cannot read says nothing.
