@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Self, TypeAlias, TypedDict, Unpack
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -380,23 +380,3 @@ class Staged(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.discard()
-
-
-class StagedFrame(Staged):
-    """A release in memory: there is nothing to put in place, the caller takes `frame()`."""
-
-    @abstractmethod
-    def frame(self) -> Any:
-        """The release."""
-
-    def publish(self) -> str:
-        """Nothing to do."""
-        return "memory"
-
-
-class GivenFrame(Source):
-    """A frame of the caller's, whose release without a target is a frame of the same kind."""
-
-    @abstractmethod
-    def stage_frame(self, recoding: Recoding) -> StagedFrame:
-        """The release, as the kind of frame that was given."""

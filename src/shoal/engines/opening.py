@@ -14,13 +14,13 @@ from shoal.engines.base import (
     DatabaseTarget,
     FileOptions,
     FileTarget,
-    GivenFrame,
     Resources,
     SparkOptions,
     SparkTarget,
     UnitedOptions,
 )
 from shoal.engines.failures import not_releasable
+from shoal.engines.given_frame import GivenFrame
 
 if TYPE_CHECKING:
     import pyarrow as pa
