@@ -43,10 +43,10 @@ def parameters(plug_in: Any) -> dict[str, Any]:
 def growth(small: Callable[[], object], large: Callable[[], object]) -> float:
     """How many times longer the large job takes than the small one, in their fastest runs.
 
-    A ratio that is too large is measured again, up to six times, since timings are noisy.
+    A ratio that is too large is measured again, up to twenty times, since timings are noisy.
     """
     least, most = math.inf, math.inf
-    for _ in range(6):
+    for _ in range(20):
         least = min(least, _seconds(small))
         most = min(most, _seconds(large))
         if most < GROWTH * least:
