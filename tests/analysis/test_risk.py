@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
-from shoal.errors import BadData, BadDefinition, UserError
+from shoal.errors import BadData, BadDefinition, BadOutput, UserError
 
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 ARX = DATA / "arx_risk_reference.csv"
@@ -171,3 +172,58 @@ def test_two_populations_are_one_too_many(definition: Path) -> None:
         app, ["risk", str(definition), "--population", "1000", "--fraction", "0.1"]
     )
     assert done.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["data.csv", "it.yaml", "out.csv", "people.csv"])
+def test_the_json_of_a_measure_overwrites_nothing_that_is_there(
+    definition: Path, name: str
+) -> None:
+    shoal.run(definition)
+    folder = definition.parent
+    people = folder / "people.csv"
+    people.write_bytes((folder / "data.csv").read_bytes())
+    before = (folder / name).read_bytes()
+    for options in (
+        [str(definition), "--population-file", str(people)],
+        [str(folder / "data.csv"), "--qi", "zip,sex", "--population-file", str(people)],
+    ):
+        if name in ("it.yaml", "out.csv") and "--qi" in options:
+            continue
+        done = CliRunner().invoke(app, ["risk", *options, "--json", str(folder / name)])
+        assert isinstance(done.exception, BadOutput)
+        assert done.exception.code == "would-overwrite"
+        assert (folder / name).read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_measure(definition: Path) -> None:
+    place = definition.parent / "nowhere" / "risk.json"
+    done = CliRunner().invoke(app, ["risk", str(definition), "--json", str(place)])
+    assert isinstance(done.exception, BadOutput)
+    assert done.output == ""
+
+
+def test_a_release_in_a_table_is_measured_once_it_is_there(
+    definition: Path, tmp_path: Path
+) -> None:
+    text = definition.read_text(encoding="utf-8")
+    table = f"output: {{url: 'sqlite:///{tmp_path / 'out.db'}', table: released}}"
+    definition.write_text(text.replace("output: out.csv", table), encoding="utf-8")
+    with sqlite3.connect(tmp_path / "out.db") as made:
+        made.execute("CREATE TABLE other (a TEXT)")
+    assert shoal.risk(definition).after is None
+    result = shoal.run(definition)
+    after = shoal.risk(definition).after
+    assert after is not None
+    assert after.smallest_class == result.smallest_class
+
+
+def test_a_release_that_cannot_be_read_is_an_error(definition: Path) -> None:
+    (definition.parent / "out.csv").write_text("zip\n1\n", encoding="utf-8")
+    with pytest.raises(UserError, match="sex"):
+        shoal.risk(definition)
+
+
+def test_a_data_file_without_quasi_identifiers_says_what_is_missing(definition: Path) -> None:
+    done = CliRunner().invoke(app, ["risk", str(definition.parent / "data.csv")])
+    assert done.exit_code == 2
+    assert "--qi" in done.output

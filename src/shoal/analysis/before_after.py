@@ -125,7 +125,7 @@ def _of_definition(
 
 
 def _release_of(definition: Definition) -> Source | None:
-    """The release of the definition, where it is there and can be read."""
+    """The release of the definition, None where there is none yet; an error if unreadable."""
     output = definition.output
     options: SourceOptions
     if output is None:
@@ -141,7 +141,9 @@ def _release_of(definition: Definition) -> Source | None:
         options = SparkOptions(output.spark, output.format)
     try:
         return open_source(options, set(definition.attributes))
-    except UserError:
+    except UserError as error:
+        if error.code != "no-table":
+            raise
         return None
 
 

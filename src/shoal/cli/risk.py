@@ -67,6 +67,10 @@ def risk(
     if sum(given is not None for given in (fraction, population, population_file)) > 1:
         raise typer.BadParameter("give one of --fraction, --population and --population-file")
     names = [part.strip() for text in qi or () for part in text.split(",") if part.strip()]
+    if not names and Path(data).suffix.lower() not in (".yaml", ".yml", ".json", ".xml"):
+        raise typer.BadParameter("a data file needs its quasi-identifiers", param_hint="--qi")
+    if json is not None and json != "-":
+        _check_free(Path(json), data, population_file, is_definition=not names)
     with progress_of(f"Measuring {data}"):
         found = measure(
             data,
@@ -88,6 +92,23 @@ def risk(
 
 
 risk.__doc__ = f"{risk.__doc__}\n{EXAMPLES}"
+
+
+def _check_free(
+    path: Path, data: str, population_file: Path | None, *, is_definition: bool
+) -> None:
+    """Refuse, before anything is read, a file that cannot be written or would overwrite another."""
+    from shoal.definition.overwriting import check_data_kept, check_written
+    from shoal.definition.read import read
+    from shoal.report.write import check_place
+
+    check_place(path)
+    if is_definition:
+        check_written(read(data), data, {"result": path})
+    else:
+        check_data_kept(data, path)
+    if population_file is not None:
+        check_data_kept(str(population_file), path)
 
 
 def _print(found: RiskReport) -> None:
