@@ -7,6 +7,7 @@ Read in this order:
   in notebooks and in reports.
 - `render`: sections as HTML and as plain text.
 - `run`: the report of a run as a file: the answers, then what the run rests on.
+- `shown`: the base of values that have a text, a card in a notebook, a data frame and a picture.
 - `comparison`, `chart`: the report of a comparison of strategies.
 - `write`: small text files, written whole or not at all.
 

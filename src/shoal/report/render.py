@@ -39,7 +39,12 @@ border-bottom:1px solid #dfe6ea;overflow-wrap:anywhere;background:none;color:inh
 
 def result_html(result: Result) -> str:
     """Is it safe, what was lost, what was done to each attribute, where is the file."""
-    shown = html_sections(answers(result), verified=result.verified)
+    return html_card(answers(result), verified=result.verified)
+
+
+def html_card(sections: Iterable[Section], *, verified: bool = True) -> str:
+    """Sections with their style, as a notebook shows them below a cell."""
+    shown = html_sections(sections, verified=verified)
     return f'<style>{STYLE}</style><div class="shoal">{shown}</div>'
 
 

@@ -1,0 +1,62 @@
+"""Values that people look at: text in a terminal, a card in a notebook, a data frame, a picture."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import UserError
+from shoal.report.render import html_card, plain_section
+from shoal.report.write import write_whole
+
+if TYPE_CHECKING:
+    from shoal.report.sections import Section
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing as SVG that needs nothing from outside. A notebook shows it by itself."""
+
+    svg: str
+
+    def save(self, path: str | Path) -> None:
+        """Write the SVG file in one step."""
+        write_whole(self.svg + "\n", Path(path))
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+class Shown(ABC):
+    """What a value says of itself, once, for the terminal, notebooks and data frames.
+
+    A value that is safe or not says so by `verified`; its card has that colour.
+    """
+
+    verified = True
+
+    @abstractmethod
+    def sections(self) -> Sequence[Section]:
+        """Titles, sentences and tables; the first section without a title is the verdict."""
+
+    @abstractmethod
+    def records(self) -> Sequence[Mapping[str, Any]]:
+        """The rows of the value as plain values, a mapping from column to value for each."""
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas data frame."""
+        try:
+            import pandas as pd  # type: ignore[import-untyped]
+        except ImportError:
+            what = "pandas is not installed, so there is no data frame to make"
+            raise UserError(what, code="no-pandas", hint="pip install pandas") from None
+        return pd.DataFrame.from_records(list(self.records()))
+
+    def __str__(self) -> str:
+        return "\n\n".join("\n".join(plain_section(each)) for each in self.sections())
+
+    def _repr_html_(self) -> str:
+        return html_card(self.sections(), verified=self.verified)
