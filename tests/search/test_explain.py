@@ -43,7 +43,7 @@ def test_only_demands_whose_weakening_alone_helps_are_named() -> None:
     assert "distinct-diversity" not in said
 
 
-def test_no_crowd_at_all_is_not_offered_as_a_demand() -> None:
+def test_a_k_of_one_is_not_offered_as_a_demand() -> None:
     said = refused(k=2).hint
     assert "k-anonymity" not in said
     assert "raise the limit of q to 1; allow 1 suppressed record" in said
@@ -53,6 +53,23 @@ def test_many_classes_are_explained_without_comparing_each_with_each() -> None:
     frame = pa.table({"q": [f"{i:06}" for i in range(30_000)]})
     with pytest.raises(shoal.Infeasible, match=r"refuses 30,000 of 30,000 classes"):
         shoal.anonymize(frame, {"q": {"hierarchy": {"mask": 3}, "limit": 0}}, k=2)
+
+
+def test_no_value_of_a_record_is_named_but_what_limits_keep() -> None:
+    with pytest.raises(shoal.Infeasible) as caught:
+        shoal.anonymize(
+            pa.table({"sex": ["f", "f", "queer"], "zip": ["1010", "1010", "9999"]}),
+            {
+                "sex": {"hierarchy": "suppress", "limit": 0},
+                "zip": {"hierarchy": {"mask": 4}, "limit": 0},
+            },
+            k=2,
+            suppression=0,
+        )
+    said = "\n".join((caught.value.what, caught.value.hint, *caught.value.reasons))
+    assert not [value for value in ("queer", "9999", "1010") if value in said]
+    assert "refuses 1 of 2 classes, 1 record" in said
+    assert "limits keep sex at level 0 of 1, zip at level 0 of 4" in said
 
 
 def test_a_limit_that_changes_nothing_is_not_offered() -> None:

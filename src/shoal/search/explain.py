@@ -21,15 +21,13 @@ if TYPE_CHECKING:
     from shoal.search.problem import Problem
     from shoal.values import Bools
 
-NAMED_CLASSES = 3
-
 
 def why_infeasible(problem: Problem) -> Infeasible:
     """The proved answer that nothing can be released, with the reason at the most general node.
 
-    For each model that refuses a class there: how many classes and records, the first of them by
-    their labels, and where weakening it alone is enough, the strongest demand that is feasible.
-    Then the smallest sets of limits whose raising is enough. Each remedy is enough by itself.
+    For each model that refuses a class there: how many classes and records, and where weakening it
+    alone is enough, the strongest demand that is feasible. Then the smallest sets of limits whose
+    raising is enough. Each remedy is enough by itself. No value of the data is named.
     """
     partition = problem.partition(problem.lattice.top)
     table, suppressed = problem.table, partition.suppressed
@@ -37,8 +35,9 @@ def why_infeasible(problem: Problem) -> Infeasible:
     for model in problem.models:
         failing = ~accepts(model, partition.counts)
         if failing.any():
-            reasons.append(_reason(problem, partition, model, failing))
+            reasons.append(_reason(partition, model, failing))
             remedies.append(_weaker(problem, partition, model))
+    reasons += _limited(problem)
     raises = smallest_raises(problem)
     remedies += [_raise(each) for each in raises.found]
     if not raises.found and any(a.limit < a.height for a in table.attributes):
@@ -72,19 +71,28 @@ def _raise(levels: Mapping[str, int]) -> str:
     return f"raise the {_plural(len(levels), 'limit')} {each}"
 
 
-def _reason(problem: Problem, partition: Partition, model: PrivacyModel, failing: Bools) -> str:
-    """Which classes a model refuses at the most general node."""
+def _reason(partition: Partition, model: PrivacyModel, failing: Bools) -> str:
+    """How many classes and records a model refuses at the most general node.
+
+    No label of such a class is named: where a limit keeps a column as it is, that would be the very
+    values of the people whom nothing hides.
+    """
     sizes = partition.counts.sizes
     records = int(sizes[failing].sum())
-    classes = [
-        f"({', '.join(_labels(problem, partition, int(c)))}) with {int(sizes[c]):,}"
-        for c in np.flatnonzero(failing)[:NAMED_CLASSES]
-    ]
     return (
         f"{_title(model)} ({model.demanded()}) refuses {int(failing.sum()):,} of {len(sizes):,} "
-        f"{_plural(len(sizes), 'class', 'classes')}, {records:,} {_plural(records, 'record')}: "
-        f"{', '.join(classes)}{', ...' if failing.sum() > NAMED_CLASSES else ''}"
+        f"{_plural(len(sizes), 'class', 'classes')}, {records:,} {_plural(records, 'record')}"
     )
+
+
+def _limited(problem: Problem) -> list[str]:
+    """The attributes whose limits keep them below the top of their hierarchies, in one line."""
+    kept = [
+        f"{attribute.name} at level {attribute.limit} of {attribute.height}"
+        for attribute in problem.table.attributes
+        if attribute.limit < attribute.height
+    ]
+    return [f"limits keep {', '.join(kept)}"] if kept else []
 
 
 def _weaker(problem: Problem, partition: Partition, model: PrivacyModel) -> str:
@@ -141,20 +149,6 @@ def _safe_side(value: float, higher_is_safer: bool) -> float:
         return value
     step = 10.0 ** (math.floor(math.log10(abs(value))) - 5)
     return (math.floor(value / step) + (0 if higher_is_safer else 1)) * step
-
-
-def _labels(problem: Problem, partition: Partition, number: int) -> list[str]:
-    """The labels of a class at the most general node."""
-    row = int(np.flatnonzero(partition.class_of == number)[0])
-    return [
-        attribute.labels(level)[int(attribute.groups[level][codes[row]])].as_py() or "missing"
-        for attribute, codes, level in zip(
-            problem.table.attributes,
-            problem.table.codes,
-            problem.lattice.top,
-            strict=True,
-        )
-    ]
 
 
 def _title(model: PrivacyModel) -> str:
