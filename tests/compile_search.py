@@ -13,8 +13,7 @@ from itertools import product
 from oracle import Ladder
 from problems import Case, sensitive_problem
 from shoal.loss.base import Loss
-from shoal.loss.discernibility import Discernibility
-from shoal.loss.iyengar import Iyengar
+from shoal.loss.builtin import Discernibility, Iyengar
 from shoal.privacy.base import PrivacyModel
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.search.incumbent import Limits

@@ -16,7 +16,7 @@ from shoal.encode.hierarchy import Hierarchy
 from shoal.encode.persons import persons_of
 from shoal.encode.table import Attribute, Table, groups_with_missing
 from shoal.loss.base import Loss
-from shoal.loss.iyengar import Iyengar
+from shoal.loss.builtin import Iyengar
 from shoal.privacy.base import PrivacyModel
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.search.objective import objective_of

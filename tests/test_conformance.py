@@ -16,12 +16,14 @@ from shoal import plugins
 from shoal.engines.formats.excel import ExcelReader, ExcelWriter
 from shoal.engines.formats.xml import XmlReader, XmlWriter
 from shoal.loss.base import Domain, Loss
-from shoal.loss.class_size import ClassSize
-from shoal.loss.discernibility import Discernibility
-from shoal.loss.entropy import NonUniformEntropy
-from shoal.loss.iyengar import Iyengar
-from shoal.loss.precision import Precision
-from shoal.loss.weighted import Weighted
+from shoal.loss.builtin import (
+    ClassSize,
+    Discernibility,
+    Iyengar,
+    NonUniformEntropy,
+    Precision,
+    Weighted,
+)
 from shoal.privacy.alpha import AlphaAnonymity
 from shoal.privacy.base import PrivacyModel
 from shoal.privacy.beta_likeness import BetaLikeness

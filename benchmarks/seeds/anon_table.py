@@ -25,7 +25,7 @@ from benchmarks.box import DATA
 from shoal.definition.read import from_mapping
 from shoal.encode.table import encode
 from shoal.engines.opening import open_source
-from shoal.loss.weighted import Weighted
+from shoal.loss.builtin import Weighted
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.search.objective import LevelObjective

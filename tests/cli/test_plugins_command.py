@@ -55,14 +55,14 @@ def test_what_is_installed_while_python_runs_is_found(
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     assert ("late", "late") not in listed()
-    install(tmp_path, "late", "[shoal.loss]\nlate = shoal.loss.precision:Precision\n")
+    install(tmp_path, "late", "[shoal.loss]\nlate = shoal.loss.builtin:Precision\n")
     assert ("late", "late") in listed()
 
 
 def test_a_name_that_two_distributions_bring_is_shown_as_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path, "copycat", "[shoal.loss]\niyengar = shoal.loss.precision:Precision\n")
+    install(tmp_path, "copycat", "[shoal.loss]\niyengar = shoal.loss.builtin:Precision\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     rows = listed()
     for distribution in ("shoal", "copycat"):

@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 from oracle import Cell, Ladder
 from problems import Case, cases, table_of
 from shoal.loss.base import CellLoss, ClassLoss
-from shoal.loss.class_size import ClassSize
-from shoal.loss.discernibility import Discernibility
-from shoal.loss.entropy import NonUniformEntropy
-from shoal.loss.iyengar import Iyengar
-from shoal.loss.precision import Precision
-from shoal.loss.weighted import Weighted
+from shoal.loss.builtin import (
+    ClassSize,
+    Discernibility,
+    Iyengar,
+    NonUniformEntropy,
+    Precision,
+    Weighted,
+)
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.search.incumbent import Limits
 from shoal.search.objective import Objective, objective_of

@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 from oracle import Ladder
 from problems import Case, cases, person_problem, problem_of, sensitive_problem
 from shoal.loss.base import Loss
-from shoal.loss.class_size import ClassSize
-from shoal.loss.discernibility import Discernibility
-from shoal.loss.entropy import NonUniformEntropy
-from shoal.loss.iyengar import Iyengar
-from shoal.loss.precision import Precision
-from shoal.loss.weighted import Weighted
+from shoal.loss.builtin import (
+    ClassSize,
+    Discernibility,
+    Iyengar,
+    NonUniformEntropy,
+    Precision,
+    Weighted,
+)
 from shoal.privacy.alpha import AlphaAnonymity
 from shoal.privacy.base import PrivacyModel
 from shoal.privacy.beta_likeness import BetaLikeness

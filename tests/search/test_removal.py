@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from oracle import Ladder
 from problems import Case, sensitive_problem
-from shoal.loss.iyengar import Iyengar
+from shoal.loss.builtin import Iyengar
 from shoal.privacy.alpha import AlphaAnonymity
 from shoal.privacy.base import PrivacyModel
 from shoal.privacy.beta_likeness import BetaLikeness

@@ -13,11 +13,7 @@ import models_oracle as plain
 from problems import Case, cases, person_problem
 from shoal.events import Proved
 from shoal.loss.base import Loss
-from shoal.loss.class_size import ClassSize
-from shoal.loss.discernibility import Discernibility
-from shoal.loss.entropy import NonUniformEntropy
-from shoal.loss.iyengar import Iyengar
-from shoal.loss.weighted import Weighted
+from shoal.loss.builtin import ClassSize, Discernibility, Iyengar, NonUniformEntropy, Weighted
 from shoal.privacy.alpha import AlphaAnonymity
 from shoal.privacy.base import PrivacyModel
 from shoal.privacy.beta_likeness import BetaLikeness

@@ -16,12 +16,14 @@ from problems import Case, cases, problem_of, sensitive_problem, table_of
 from shoal import plugins
 from shoal.events import NO_PROOF, Improved, Progress, Proved, Stopped
 from shoal.loss.base import Loss
-from shoal.loss.class_size import ClassSize
-from shoal.loss.discernibility import Discernibility
-from shoal.loss.entropy import NonUniformEntropy
-from shoal.loss.iyengar import Iyengar
-from shoal.loss.precision import Precision
-from shoal.loss.weighted import Weighted
+from shoal.loss.builtin import (
+    ClassSize,
+    Discernibility,
+    Iyengar,
+    NonUniformEntropy,
+    Precision,
+    Weighted,
+)
 from shoal.privacy.base import PrivacyModel
 from shoal.privacy.delta_disclosure import DeltaDisclosure
 from shoal.privacy.distinct_diversity import DistinctDiversity

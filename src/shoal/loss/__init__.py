@@ -1,8 +1,7 @@
-"""Losses: what a transformation costs. One loss per file.
+"""Losses: what a transformation costs.
 
 - `base.py`: the three kinds of losses, by cell, by level and by class, and what each must promise
   so that bounds hold.
-- By cell: `iyengar.py`, `precision.py`, `entropy.py`.
-- By level: `weighted.py`.
-- By class: `discernibility.py`, `class_size.py`.
+- `builtin.py`: the losses that Shoal ships. By cell: `iyengar`, `precision`, `entropy`. By level:
+  `weighted`. By class: `discernibility`, `class-size`.
 """

@@ -2,12 +2,11 @@
 
 - `base.py`: what a model is (`PrivacyModel`), and how the search and the proof checker ask one.
 - `k_anonymity.py`: the shortest model; it looks at class sizes alone.
-- `histograms.py`: sums over the sensitive values of many classes, which the other models share.
+- `histograms.py`: counts and shares of sensitive values, which the other models use.
 - `distinct_diversity.py`, `entropy_diversity.py`, `recursive_diversity.py`: how many values a class
   has, and how evenly.
-- `t_closeness.py`, with `distances.py`: how far a class is from the whole table.
-- `alpha.py`, `beta_likeness.py`, `delta_disclosure.py`, with `share_caps.py`: how frequent one
-  value may be in a class.
+- `t_closeness.py`: how far a class is from the whole table.
+- `alpha.py`, `beta_likeness.py`, `delta_disclosure.py`: how frequent one value may be in a class.
 
 The verifier judges by code of its own (`shoal.verify.models`).
 """

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import largest, owners, totals
-from shoal.privacy.share_caps import kept_at_most, removal, within
+from shoal.privacy.histograms import kept_at_most, largest, owners, removal, totals, within
 
 if TYPE_CHECKING:
     from shoal.privacy.histograms import Floats
@@ -41,7 +40,7 @@ class AlphaAnonymity:
         return within(counts.histograms[self.attribute], self._caps(counts))
 
     def least_removal(self, counts: Counts) -> Ints:
-        """All but the largest part that is within the caps (share_caps.kept_at_most)."""
+        """All but the largest part that is within the caps (histograms.kept_at_most)."""
         histogram = counts.histograms[self.attribute]
         kept = kept_at_most(histogram, self._caps(counts))
         return removal(counts.sizes, totals(histogram), kept, self.satisfied(counts))

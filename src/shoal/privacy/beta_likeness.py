@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import largest, owners, totals
-from shoal.privacy.share_caps import kept_at_most, reference_shares, removal, within
+from shoal.privacy.histograms import (
+    kept_at_most,
+    largest,
+    owners,
+    reference_shares,
+    removal,
+    totals,
+    within,
+)
 
 if TYPE_CHECKING:
     from shoal.privacy.histograms import Floats
@@ -44,7 +51,7 @@ class BetaLikeness:
         return within(histogram, self.caps(histogram))
 
     def least_removal(self, counts: Counts) -> Ints:
-        """All but the largest part that is within the caps (share_caps.kept_at_most)."""
+        """All but the largest part that is within the caps (histograms.kept_at_most)."""
         histogram = counts.histograms[self.attribute]
         kept = kept_at_most(histogram, self.caps(histogram))
         return removal(counts.sizes, totals(histogram), kept, self.satisfied(counts))

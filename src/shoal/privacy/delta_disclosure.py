@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import classes, distinct, owners, per_class, totals
-from shoal.privacy.share_caps import (
+from shoal.privacy.histograms import (
     SHARE_TOLERANCE,
+    classes,
+    distinct,
     kept_at_most,
+    owners,
+    per_class,
     reference_shares,
     removal,
+    totals,
     within,
 )
 
@@ -63,7 +67,7 @@ class DeltaDisclosure:
         """All of a class that lacks a value; else all but the largest part within the limits.
 
         A part of M records needs more than exp(-delta) * p * M of each value, so M is below
-        n_v / (exp(-delta) * p) for every value; the upper limits are as in share_caps.
+        n_v / (exp(-delta) * p) for every value; the upper limits are as in `kept_at_most`.
         """
         histogram = counts.histograms[self.attribute]
         p = reference_shares(histogram)

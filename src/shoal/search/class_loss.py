@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shoal.loss.class_size import ClassSize
-from shoal.loss.discernibility import Discernibility
+from shoal.loss.builtin import ClassSize, Discernibility
 from shoal.search.objective import ClassObjective
 
 if TYPE_CHECKING:

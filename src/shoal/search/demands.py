@@ -15,10 +15,9 @@ from shoal.privacy.beta_likeness import BetaLikeness
 from shoal.privacy.delta_disclosure import DeltaDisclosure
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
-from shoal.privacy.histograms import TOLERANCE
+from shoal.privacy.histograms import SHARE_TOLERANCE, TOLERANCE, reference_shares
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.recursive_diversity import RecursiveDiversity
-from shoal.privacy.share_caps import SHARE_TOLERANCE, reference_shares
 from shoal.privacy.t_closeness import TCloseness
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from shoal.search.bounds import Bounds
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.layout import CELLS_PER_TUPLE, fits
 from shoal.search.strategies.general_box import GeneralBox
@@ -40,7 +39,7 @@ class BoxSearch:
         """Yields progress, each improvement, and at last Proved or Stopped."""
         size = problem.lattice.nodes * problem.table.tuples
         if size < self.compiled_from or not fits(problem):
-            return GeneralBox(problem, Bounds(problem)).search(limits)
+            return GeneralBox(problem).search(limits)
         return self._compiled(problem, limits)
 
     def _compiled(self, problem: Problem, limits: Limits) -> Iterator[Progress]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from shoal.loss.weighted import Weighted
+from shoal.loss.builtin import Weighted
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.objective import LevelObjective
 from shoal.search.walks import floor_of, follow_path, is_infeasible
