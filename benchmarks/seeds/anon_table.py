@@ -29,8 +29,7 @@ from shoal.loss.builtin import Weighted
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.search.objective import LevelObjective
-from shoal.search.partition import partition
-from shoal.search.problem import Problem
+from shoal.search.problem import Problem, partition
 
 if TYPE_CHECKING:
     from shoal.encode.table import Table

@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from shoal.encode.table import Table
     from shoal.engines.base import Source, Staged, Target
     from shoal.errors import Infeasible
-    from shoal.search.partition import Partition
-    from shoal.search.problem import Problem
+    from shoal.search.problem import Partition, Problem
     from shoal.values import Best, Caution, Node, Result, Verdict
 
 Observer: TypeAlias = Callable[[Event], None]

@@ -10,7 +10,7 @@ from oracle import optimum, outcome
 from problems import Case, cases, problem_of
 from shoal.events import Proved, Stopped
 from shoal.search.incumbent import Limits
-from shoal.search.lattice import Lattice
+from shoal.search.problem import Lattice
 from shoal.search.strategies.exhaustive import Exhaustive
 
 

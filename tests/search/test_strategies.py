@@ -33,8 +33,7 @@ from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.search.incumbent import Limits
 from shoal.search.objective import objective_of
-from shoal.search.partition import Partition
-from shoal.search.problem import Problem
+from shoal.search.problem import Partition, Problem
 from shoal.search.strategies import Strategy
 from shoal.search.strategies.best_first import BestFirst
 from shoal.search.strategies.bfs import BranchAndBound

@@ -18,7 +18,7 @@ from shoal.errors import BadDefinition, Infeasible, Interrupted
 from shoal.events import Event, Improved, Proved, Stopped
 from shoal.plugins import installed
 from shoal.report.sections import lost
-from shoal.search.strategies import strategy_of
+from shoal.search.run import strategy_of
 from shoal.search.strategies.priority_path import PriorityPath
 
 ROWS = "a\n" * 4 + "b\nc\n"

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.errors import Infeasible
 from shoal.privacy.base import accepts, reaches
-from shoal.search.partition import select
+from shoal.search.problem import select
 from shoal.search.relax import smallest_raises
 from shoal.values import Counts, Histogram
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from shoal.privacy.base import PrivacyModel
-    from shoal.search.partition import Partition
-    from shoal.search.problem import Problem
+    from shoal.search.problem import Partition, Problem
     from shoal.values import Bools
 
 

@@ -15,7 +15,7 @@ from shoal.loss.base import CellLoss, ClassLoss, Domain, LevelLoss
 if TYPE_CHECKING:
     from shoal.encode.table import Attribute, Table
     from shoal.loss.base import Floats, Loss
-    from shoal.search.partition import Partition
+    from shoal.search.problem import Partition
     from shoal.values import Ints, Node
 
 

@@ -1,25 +1,155 @@
-"""The problem a strategy solves: exact checks of nodes, and bounds that need no counting."""
+"""The problem a strategy solves: nodes, the classes of a node, exact checks, and bounds of removal.
+
+`Lattice` has the nodes, `Partition` the classes of the records at one of them, `Problem` puts both
+together with what is demanded.
+"""
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.privacy.base import certain_removal
-from shoal.search.lattice import Lattice
-from shoal.search.partition import Partition, partition
-from shoal.values import Best, Closed
+from shoal.encode.classes import merge_histogram, number_rows
+from shoal.privacy.base import accepts, certain_removal
+from shoal.values import Best, Closed, Counts, Histogram
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shoal.encode.table import Table
     from shoal.privacy.base import PrivacyModel
     from shoal.search.objective import Objective
-    from shoal.values import Ints, Node
+    from shoal.values import Bools, Ints, Node
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The nodes `x` with `lowest[j] <= x[j] <= top[j]`; by default the lowest levels are 0."""
+
+    top: Node
+    lowest: Node | None = None
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return math.prod(high - low + 1 for low, high in zip(self.bottom, self.top, strict=True))
+
+    @property
+    def bottom(self) -> Node:
+        """The most specific node."""
+        return (0,) * len(self.top) if self.lowest is None else self.lowest
+
+    def above(self, node: Node) -> Iterator[tuple[int, Node]]:
+        """Each attribute that can rise by a level, and the node where it has."""
+        for j, level in enumerate(node):
+            if level < self.top[j]:
+                yield j, (*node[:j], level + 1, *node[j + 1 :])
+
+    def at_rank(self, rank: int) -> Iterator[Node]:
+        """The nodes whose levels add up to `rank`, in their order."""
+        return _filled((), self.bottom, self.top, rank)
+
+    def ascending(self, bound: Callable[[Node], float]) -> Iterator[tuple[float, Node]]:
+        """Every node once, by rising `bound`, for a bound that never falls as a level rises.
+
+        Each node but the bottom has one parent, the node with its last level above the bottom's
+        lowered by one, so raising that level or one after it reaches every node exactly once.
+        A parent's bound is at most its child's, so nodes leave the heap by rising bound.
+        """
+        heap = [(bound(self.bottom), self.bottom, 0)]
+        while heap:
+            cost, node, last = heapq.heappop(heap)
+            yield cost, node
+            for j, child in self.above(node):
+                if j >= last:
+                    heapq.heappush(heap, (bound(child), child, j))
+
+
+def _filled(prefix: Node, bottom: Node, top: Node, rank: int) -> Iterator[Node]:
+    """The nodes with this prefix, then levels from `bottom` to `top` whose sum is `rank`."""
+    if not top:
+        if rank == 0:
+            yield prefix
+        return
+    least = max(bottom[0], rank - sum(top[1:]))
+    for level in range(least, min(top[0], rank - sum(bottom[1:])) + 1):
+        yield from _filled((*prefix, level), bottom[1:], top[1:], rank - level)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The class of each tuple, what each class holds, and which of them may be released."""
+
+    class_of: Ints
+    counts: Counts
+    kept: Bools
+
+    @property
+    def suppressed(self) -> int:
+        """The records of the classes that some model refuses."""
+        return int(self.counts.sizes[~self.kept].sum())
+
+    def released(self) -> Counts:
+        """The classes that may be released."""
+        return select(self.counts, self.kept)
+
+
+def select(counts: Counts, chosen: Bools) -> Counts:
+    """Some of the classes."""
+    histograms = {name: _chosen(each, chosen) for name, each in counts.histograms.items()}
+    members = {name: each[chosen] for name, each in counts.members.items()}
+    return Counts(counts.sizes[chosen], histograms, members)
+
+
+def _chosen(histogram: Histogram, classes: Bools) -> Histogram:
+    lengths = np.diff(histogram.starts)
+    entries = np.repeat(classes, lengths)
+    starts = np.concatenate(([0], np.cumsum(lengths[classes])))
+    return Histogram(
+        starts.astype(np.int64),
+        histogram.values[entries],
+        histogram.counts[entries],
+        histogram.reference,
+    )
+
+
+def partition(table: Table, models: Sequence[PrivacyModel], node: Node) -> Partition:
+    """The classes at a node, each judged by every model."""
+    levels = list(zip(table.attributes, table.codes, node, strict=True))
+    class_of, classes = number_rows(
+        [attribute.groups[level][codes] for attribute, codes, level in levels],
+        [len(attribute.hierarchy.labels[level]) + 1 for attribute, _, level in levels],
+    )
+    counts = counts_of(table, class_of, classes)
+    kept = np.ones(classes, dtype=np.bool_)
+    for model in models:
+        kept &= accepts(model, counts)
+    return Partition(class_of, counts, kept)
+
+
+def counts_of(table: Table, class_of: Ints, classes: int) -> Counts:
+    """What each class holds, from the class of each tuple."""
+    sizes = np.bincount(class_of, weights=table.weights, minlength=classes).astype(np.int64)
+    if table.persons is not None:
+        histograms, members = table.persons.count(table.histograms, class_of, classes)
+        return Counts(sizes, histograms, members)
+    histograms = {
+        name: merge_histogram(
+            np.repeat(class_of, np.diff(each.starts)),
+            each.values,
+            each.counts,
+            classes,
+            each.reference,
+        )
+        for name, each in table.histograms.items()
+    }
+    return Counts(sizes, histograms)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from shoal.errors import Infeasible, Interrupted
 from shoal.events import NO_PROOF, Progress, Proved, Stopped
+from shoal.plugins import make
 from shoal.search.explain import why_infeasible
 from shoal.search.incumbent import Limits
 from shoal.search.objective import objective_of
 from shoal.search.problem import Problem
-from shoal.search.strategies import strategy_of
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shoal.encode.table import Table
     from shoal.loss.base import Loss
     from shoal.privacy.base import PrivacyModel
+    from shoal.search.strategies import Strategy
     from shoal.values import Closed
 
 
@@ -65,6 +66,11 @@ def search(
         )
         observe(last)
     return last
+
+
+def strategy_of(options: SearchOptions) -> Strategy:
+    """The strategy that a definition names; no other is imported."""
+    return cast("Strategy", make("strategy", options.strategy, options.of_strategy))
 
 
 def no_solution(problem: Problem, last: Progress) -> Infeasible:

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING
 
 from shoal.events import Progress
 from shoal.search.incumbent import Limits
-from shoal.search.strategies import strategy_of
+from shoal.search.run import strategy_of
 
 if TYPE_CHECKING:
     from shoal.definition.model import Search

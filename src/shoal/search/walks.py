@@ -12,8 +12,7 @@ from shoal.search.objective import ClassObjective
 
 if TYPE_CHECKING:
     from shoal.events import Progress
-    from shoal.search.partition import Partition
-    from shoal.search.problem import Problem
+    from shoal.search.problem import Partition, Problem
     from shoal.values import Node
 
 

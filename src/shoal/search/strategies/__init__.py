@@ -1,21 +1,18 @@
 """Search strategies, one per file, all with the same problem, limits and events.
 
-- Proved optimum: `box.py`, the default, with `general_box.py`, its version in NumPy; `bfs.py`,
-  `flash.py`; `exhaustive.py`, the oracle of the tests.
+- Proved optimum: `box.py`, the default; `bfs.py`, `flash.py`; `exhaustive.py`, the oracle of the
+  tests.
 - From the literature: `ola.py`, `best_first.py`, `priority_path.py`.
 - Baselines without a proof: `datafly.py`, `igreedy.py`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, cast
-
-from shoal.plugins import make
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shoal.definition.model import Search
     from shoal.events import Progress
     from shoal.search.incumbent import Limits
     from shoal.search.problem import Problem
@@ -34,8 +31,3 @@ class Strategy(Protocol):
 
     def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
         """Yields progress, each improvement, and at last Proved or Stopped."""
-
-
-def strategy_of(options: Search) -> Strategy:
-    """The strategy that a definition names; no other is imported."""
-    return cast("Strategy", make("strategy", options.strategy, options.of_strategy))
