@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
+
+from shoal.values import Moment
 
 if TYPE_CHECKING:
     from shoal.values import Best, Result
@@ -72,3 +75,26 @@ class Released:
 
 
 Event: TypeAlias = Phase | Working | Progress | Released
+
+
+@dataclass(eq=False)
+class History:
+    """Passes the events of a search on, and remembers when its best or its bound changed."""
+
+    observe: Callable[[Progress], None]
+    most: int = 200
+    _moments: list[Moment] = field(default_factory=list)
+
+    def __call__(self, event: Progress) -> None:
+        best = None if event.best is None else event.best.loss
+        last = self._moments[-1] if self._moments else None
+        if last is None or (last.best, last.bound) != (best, event.bound):
+            self._moments.append(Moment(round(event.seconds, 6), best, event.bound))
+        self.observe(event)
+
+    def moments(self) -> tuple[Moment, ...]:
+        """All of them where they are few, else some, evenly, the first and the last included."""
+        every = len(self._moments)
+        if every <= self.most:
+            return tuple(self._moments)
+        return tuple(self._moments[i * (every - 1) // (self.most - 1)] for i in range(self.most))

@@ -32,7 +32,7 @@ from shoal.engines.opening import (
     records_by_source,
 )
 from shoal.errors import BadDefinition, BadOutput, Mistake, Refused
-from shoal.events import Event, Phase, Progress, Proved, Released, Working
+from shoal.events import Event, History, Phase, Progress, Proved, Released, Working
 from shoal.proof.format import LevelRange, subject_of
 from shoal.proof.log import ProofLog
 from shoal.release.recode import recoding
@@ -126,8 +126,9 @@ def release(
 
     problem, settings = prepared.problem, prepared.definition.search
     observe(Phase("search", f"{problem.table.tuples:,} tuples, {problem.nodes:,} nodes"))
-    last = search(problem, settings, observe, keep_best=keep_best, log=proof)
-    about = _about(prepared, source, last, watch)
+    history = History(observe)
+    last = search(problem, settings, history, keep_best=keep_best, log=proof)
+    about = _about(prepared, source, last, watch, history)
     watch.lap("search")
     if last.best is None:
         raise _without_solution(problem, about)
@@ -156,11 +157,11 @@ def release(
     with ExitStack() as undo:
         undo.callback(staged.discard)
         observe(Phase("verify"))
-        verdict, formulas = _verify(prepared, source, staged, target, node)
+        verdict, formulas, sha256 = _verify(prepared, source, staged, target, node)
         watch.lap("verify")
         refuse_unless_safe(verdict)
         refuse_if_strict(prepared.definition, formulas)
-        released = _released(problem, last.best, classes)
+        released = _released(problem, last.best, classes, sha256)
         result = build_result(about, released, (*cautions, *formulas), verified=verdict.safe)
         undo.pop_all()
     return staged, result
@@ -247,9 +248,12 @@ def _stage_proof(proof: ProofLog, prepared: Prepared, best: Best, fingerprint: s
     proof.stage(subject, best)
 
 
-def _about(prepared: Prepared, source: Source, last: Progress, watch: Stopwatch) -> Run:
+def _about(
+    prepared: Prepared, source: Source, last: Progress, watch: Stopwatch, history: History
+) -> Run:
     """What the result says of a run, whether it ends with a release or without one."""
     table, problem = prepared.table, prepared.problem
+    unchanged = problem.partition((0,) * len(table.attributes)) if table.raised is None else None
     return Run(
         definition=prepared.given,
         filled=prepared.definition,
@@ -261,6 +265,8 @@ def _about(prepared: Prepared, source: Source, last: Progress, watch: Stopwatch)
         fingerprint=source.fingerprint(),
         sources=records_by_source(source, table.records + table.removed),
         watch=watch,
+        before=None if unchanged is None else unchanged.counts,
+        progress=history.moments(),
     )
 
 
@@ -274,8 +280,9 @@ def _without_solution(problem: Problem, about: Run) -> Infeasible:
 
 def _verify(
     prepared: Prepared, source: Source, staged: Staged, target: Target | None, node: Node
-) -> tuple[Verdict, tuple[Caution, ...]]:
-    """The verdict on the staged release, and warnings of cells that a spreadsheet would run."""
+) -> tuple[Verdict, tuple[Caution, ...], str | None]:
+    """The verdict on the staged release, warnings of cells that a spreadsheet would run, and the
+    SHA-256 of the bytes where it is a file."""
     definition = prepared.definition
     facts = source_facts(definition, source, prepared.values)
     with closing(staged.source()) as written:
@@ -288,7 +295,7 @@ def _verify(
             source=source,
             **facts,
         )
-        return verdict, tuple(formula_cautions(target, written))
+        return verdict, tuple(formula_cautions(target, written)), written.fingerprint()
 
 
 def refuse_unless_safe(verdict: Verdict) -> None:
@@ -302,11 +309,12 @@ def refuse_unless_safe(verdict: Verdict) -> None:
         )
 
 
-def _released(problem: Problem, best: Best, classes: Partition) -> Release:
+def _released(problem: Problem, best: Best, classes: Partition, sha256: str | None) -> Release:
     """What the result says of the release: losses, classes, records of each tuple."""
     return Release(
         best=best,
         losses=problem.objective.attribute_losses(best.node, classes),
         classes=classes.released(),
         weights=problem.table.weights * classes.kept[classes.class_of],
+        sha256=sha256,
     )

@@ -139,11 +139,38 @@ class Demand:
 
 
 @dataclass(frozen=True)
+class Level:
+    """A level of a hierarchy: how many labels the table has there, and one of them.
+
+    The example is None where no label may be shown: fewer than k released records have one.
+    """
+
+    level: int
+    labels: int
+    example: str | None
+
+
+@dataclass(frozen=True)
+class LabelCount:
+    """A label of the release: the records of the source that have it at the released level, and
+    those of the release.
+
+    The label is None for all others together. `before` is None where it would say how many of a
+    few suppressed records had the label.
+    """
+
+    label: str | None
+    before: int | None
+    after: int
+
+
+@dataclass(frozen=True)
 class Treatment:
     """What a run did to one quasi-identifier.
 
-    `loss` is what its released cells lost, `information_loss` what its level costs by the weighted
-    information loss, before its priority.
+    `loss` is what its cells lost on average, `left_out` the part of it that suppressed records
+    lost. `information_loss` is what its level costs by the weighted information loss, before its
+    priority. `levels` are those of its hierarchy, `labels` the most frequent of the release.
     """
 
     level: int
@@ -153,6 +180,9 @@ class Treatment:
     priority: float
     example: str
     proposed: bool
+    left_out: float = 0.0
+    levels: tuple[Level, ...] = ()
+    labels: tuple[LabelCount, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -163,6 +193,33 @@ class Sizes:
     most: int
     classes: int
     records: int
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """How easily people are recognised by their quasi-identifiers in a table.
+
+    The risk of a record is 1 / size of its class, counted in persons where the definition names
+    them. `alone` records have a class of 1, `below_k` one of fewer than k; `sizes` are of records.
+    """
+
+    records: int
+    classes: int
+    smallest_class: int
+    highest: float
+    average: float
+    alone: int
+    below_k: int
+    sizes: tuple[Sizes, ...]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The search at a time: the best loss so far, None before the first, and the bound."""
+
+    seconds: float
+    best: float | None
+    bound: float
 
 
 @dataclass(frozen=True)
@@ -196,7 +253,10 @@ class Result:
     attributes whose levels below the one named no solution can use; they were not searched.
     `sources` counts the records that were read from each source. Where the definition names
     `person` columns, `persons` counts those of the source, and `smallest_class_persons` those of
-    the class with the fewest; both are None otherwise.
+    the class with the fewest; both are None otherwise. `output_sha256` is of the bytes of the
+    release where that is a file. `before` and `after` say how easily people are recognised in the
+    source and in the release; `before` is None where there were too many tuples to count.
+    `progress` has the search in a few hundred moments.
     """
 
     status: str
@@ -232,6 +292,10 @@ class Result:
     persons: int | None = None
     smallest_class_persons: int | None = None
     warnings: tuple[Caution, ...] = ()
+    output_sha256: str | None = None
+    before: Exposure | None = None
+    after: Exposure | None = None
+    progress: tuple[Moment, ...] = ()
 
     def published(self, output: str) -> Result:
         """The same result, with the place of the published output."""

@@ -10,23 +10,25 @@ import time
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from shoal.definition.demands import loss_of
 from shoal.definition.write import to_mapping
 from shoal.events import Progress, Proved
+from shoal.loss.base import CellLoss
 from shoal.privacy.base import accepts, reaches
+from shoal.report.columns import columns_of, treatment
+from shoal.report.exposure import class_sizes, exposure_of
 from shoal.report.write import write_whole
-from shoal.values import Best, Counts, Demand, Failure, Result, Sizes, Treatment
+from shoal.values import Best, Counts, Demand, Failure, Result, Treatment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from shoal.definition.model import Definition
-    from shoal.encode.table import Attribute, Table
+    from shoal.encode.table import Table
     from shoal.errors import Infeasible
     from shoal.privacy.base import PrivacyModel
-    from shoal.values import Caution, Ints
+    from shoal.values import Caution, Ints, Moment
 
 
 class Stopwatch:
@@ -52,7 +54,8 @@ class Run:
     """What a run rests on, whether it ends with a release or without one.
 
     `definition` is as it was given, `filled` has the proposed hierarchies; `last` is the last event
-    of the search, `sources` are the records of each source.
+    of the search and `progress` some of its moments, `sources` are the records of each source,
+    `before` the classes of the source, None where they are too many to count.
     """
 
     definition: Definition
@@ -65,19 +68,22 @@ class Run:
     fingerprint: str | None
     sources: Mapping[str, int]
     watch: Stopwatch
+    before: Counts | None = None
+    progress: tuple[Moment, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Release:
     """What was released: the best node, what each attribute lost there, the released classes.
 
-    `weights` are the released records of each tuple.
+    `weights` are the released records of each tuple, `sha256` is of the bytes of a file.
     """
 
     best: Best
     losses: Sequence[float]
     classes: Counts
     weights: Ints
+    sha256: str | None = None
 
 
 def build_result(
@@ -104,6 +110,8 @@ def build_result(
         smallest_class_persons=_fewest_persons(released.classes),
         failure=None,
         warnings=warnings,
+        output_sha256=released.sha256,
+        after=exposure_of(released.classes, run.definition.k),
     )
 
 
@@ -151,6 +159,8 @@ def _result(run: Run, **outcome: Any) -> Result:
         loss_model=given.loss.name,
         suppression_limit=run.limit,
         hierarchies={name: written[name]["hierarchy"] for name in proposed},
+        before=None if run.before is None else exposure_of(run.before, given.k),
+        progress=run.progress,
         **outcome,
     )
 
@@ -167,17 +177,6 @@ def _raised(table: Table) -> dict[str, int]:
         for attribute, level in zip(table.attributes, table.bottom, strict=True)
         if level > attribute.lowest
     }
-
-
-def class_sizes(sizes: Ints) -> tuple[Sizes, ...]:
-    """How many classes have how many records, each range twice as wide as the one before."""
-    ranges, least = [], int(sizes.min()) if len(sizes) else 0
-    while least and least <= int(sizes.max()):
-        inside = sizes[(sizes >= least) & (sizes < 2 * least)]
-        if len(inside):
-            ranges.append(Sizes(least, 2 * least - 1, len(inside), int(inside.sum())))
-        least *= 2
-    return tuple(ranges)
 
 
 def versions() -> dict[str, str]:
@@ -201,37 +200,26 @@ def demands_met(models: Sequence[PrivacyModel], released: Counts) -> tuple[Deman
 
 
 def treatments(run: Run, released: Release) -> dict[str, Treatment]:
-    """What was done to each quasi-identifier."""
-    table = run.table
+    """What was done to each quasi-identifier.
+
+    By a cell loss a suppressed record loses everything in every column; other losses do not say
+    what it loses in a column.
+    """
+    given, columns = (
+        run.definition,
+        columns_of(run.table, released.best.node, released.weights, run.definition.k),
+    )
+    by_cells = isinstance(loss_of(run.filled), CellLoss)
+    left_out = released.best.suppressed / run.table.records if by_cells else 0.0
     return {
-        attribute.name: Treatment(
-            level=level,
-            height=attribute.height,
-            loss=loss,
-            information_loss=_quantifier(attribute, level),
-            priority=attribute.priority,
-            example=_example(attribute, level, codes, released.weights),
-            proposed=run.definition.attributes[attribute.name].hierarchy is None,
+        column.attribute.name: treatment(
+            column,
+            loss,
+            left_out,
+            proposed=given.attributes[column.attribute.name].hierarchy is None,
         )
-        for attribute, codes, level, loss in zip(
-            table.attributes, table.codes, released.best.node, released.losses, strict=True
-        )
+        for column, loss in zip(columns, released.losses, strict=True)
     }
-
-
-def _quantifier(attribute: Attribute, level: int) -> float:
-    """The information loss of a level: the one given, else its share of the height."""
-    if attribute.quantifiers is not None:
-        return attribute.quantifiers[level]
-    return level / max(attribute.height, 1)
-
-
-def _example(attribute: Attribute, level: int, codes: Ints, weights: Ints) -> str:
-    """The most frequent released label: one that only suppressed records have is never shown."""
-    if level == 0:
-        return "unchanged"
-    groups = np.bincount(attribute.groups[level][codes], weights=weights)
-    return attribute.labels(level)[int(groups.argmax())].as_py() or "missing"
 
 
 def to_dict(result: Result) -> dict[str, Any]:

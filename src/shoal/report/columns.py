@@ -1,0 +1,135 @@
+"""What a run did to each quasi-identifier: level, loss, examples of labels, how often they occur.
+
+Everything is counted from the distinct tuples. No label is named that fewer than k released records
+have, and no count says how many of a few suppressed records had a label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.values import LabelCount, Level, Treatment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shoal.encode.table import Attribute, Table
+    from shoal.values import Ints, Node
+
+MOST_LABELS = 10
+"""So many labels of a column are counted by name; the rest is counted together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A quasi-identifier in a run: the code and the released records of each tuple, its level.
+
+    `known` is the lowest level at which the tuples tell its values apart, `occurring` are the
+    records of each code.
+    """
+
+    attribute: Attribute
+    occurring: Ints
+    codes: Ints
+    weights: Ints
+    released: Ints
+    level: int
+    known: int
+    k: int
+    persons: bool
+
+    def label(self, level: int, group: int) -> str:
+        """What a group is called."""
+        return self.attribute.labels(level)[group].as_py() or "missing"
+
+    def counts(self, level: int, weights: Ints) -> Ints:
+        """The records of each group at a level."""
+        groups = self.attribute.groups[level]
+        return np.bincount(groups[self.codes], weights, int(groups.max()) + 1).astype(np.int64)
+
+
+def columns_of(table: Table, node: Node, released: Ints, k: int) -> tuple[Column, ...]:
+    """The quasi-identifiers at a node; `released` are the released records of each tuple."""
+    known = (0,) * len(node) if table.raised is None else table.raised.bottom
+    return tuple(
+        Column(
+            attribute, records, codes, table.weights, released, level, least, k, bool(table.persons)
+        )
+        for attribute, records, codes, level, least in zip(
+            table.attributes, table.records_of, table.codes, node, known, strict=True
+        )
+    )
+
+
+def treatment(column: Column, loss: float, left_out: float, *, proposed: bool) -> Treatment:
+    """What was done to one quasi-identifier."""
+    attribute, level = column.attribute, column.level
+    quantifiers = attribute.quantifiers
+    most = int(column.counts(level, column.released).argmax())
+    return Treatment(
+        level=level,
+        height=attribute.height,
+        loss=loss,
+        information_loss=quantifiers[level] if quantifiers else level / max(attribute.height, 1),
+        priority=attribute.priority,
+        example="unchanged" if level == 0 else column.label(level, most),
+        proposed=proposed,
+        left_out=left_out,
+        levels=tuple(_level(column, level, most) for level in range(attribute.height + 1)),
+        labels=label_counts(column),
+    )
+
+
+def _level(column: Column, level: int, most: int) -> Level:
+    """A level with a label that is related to the most frequent one of the release.
+
+    Above the released level that is its ancestor, and at that level the label itself: all its
+    records are released ones. Below, it is the most frequent label under it, if at least k released
+    records have it; where persons are counted none is named, since they may all be of one person.
+    """
+    at = column.attribute.groups[column.level][column.codes] == most
+    under = column.counts(level, np.where(at, column.released, 0))
+    best = int(under.argmax())
+    hidden = level < column.level and (
+        level < column.known or column.persons or int(under[best]) < column.k
+    )
+    groups = column.attribute.groups[level][np.flatnonzero(column.occurring)]
+    return Level(level, len(np.unique(groups)), None if hidden else column.label(level, best))
+
+
+def label_counts(column: Column) -> tuple[LabelCount, ...]:
+    """The most frequent labels of the release before and after, then all others together.
+
+    The records that a label lost are suppressed ones. If they were few, the number would tell of
+    them. So every line has lost none or at least k: labels that lost fewer are counted with the
+    others, and where that is not enough, further ones. Where fewer than k records are suppressed
+    in all, only the release is counted.
+    """
+    before = column.counts(column.level, column.weights)
+    after = column.counts(column.level, column.released)
+    lost = before - after
+    order = [int(g) for g in np.argsort(-after, kind="stable") if after[g]]
+    suppressed = int(lost.sum())
+    if 0 < suppressed < column.k:
+        named, known = order[:MOST_LABELS], False
+    else:
+        named = [g for g in order[:MOST_LABELS] if not 0 < lost[g] < column.k]
+        named, known = _hiding_few(named, lost, column.k), True
+    lines: list[tuple[str | None, int, int]] = [
+        (column.label(column.level, g), int(before[g]), int(after[g])) for g in named
+    ]
+    others = int(before.sum() - before[named].sum()), int(after.sum() - after[named].sum())
+    counted = [*lines, (None, *others)] if any(others) else lines
+    return tuple(LabelCount(label, b if known else None, a) for label, b, a in counted)
+
+
+def _hiding_few(named: Sequence[int], lost: Ints, k: int) -> list[int]:
+    """The named groups without those that must join the others, so that these lost none or k."""
+    kept = list(named)
+    while 0 < int(lost.sum()) - int(lost[kept].sum()) < k:
+        losing = [group for group in kept if lost[group]]
+        kept.remove(min(losing, key=lambda group: int(lost[group])))
+    return kept
