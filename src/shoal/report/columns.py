@@ -78,26 +78,43 @@ def treatment(column: Column, loss: float, left_out: float, *, proposed: bool) -
         example="unchanged" if level == 0 else column.label(level, most),
         proposed=proposed,
         left_out=left_out,
-        levels=tuple(_level(column, level, most) for level in range(attribute.height + 1)),
+        levels=_levels(column, most),
         labels=label_counts(column),
     )
 
 
-def _level(column: Column, level: int, most: int) -> Level:
-    """A level with a label that is related to the most frequent one of the release.
+def _levels(column: Column, most: int) -> tuple[Level, ...]:
+    """The levels with labels of one branch: that of the most frequent label of the release.
 
-    Above the released level that is its ancestor, and at that level the label itself: all its
-    records are released ones. Below, it is the most frequent label under it, if at least k released
-    records have it; where persons are counted none is named, since they may all be of one person.
+    From the released level up these are its ancestors: all their records are released ones. Below,
+    each is the most frequent label under the one above, as long as at least k released records have
+    it. Where persons are counted none is named there, since the records may all be of one person.
     """
-    at = column.attribute.groups[column.level][column.codes] == most
-    under = column.counts(level, np.where(at, column.released, 0))
-    best = int(under.argmax())
-    hidden = level < column.level and (
-        level < column.known or column.persons or int(under[best]) < column.k
+    attribute, branch = column.attribute, column.released
+    examples: dict[int, str | None] = {}
+    for level in range(attribute.height, -1, -1):
+        groups = attribute.groups[level][column.codes]
+        if level >= column.level:
+            chosen = int(groups[attribute.groups[column.level][column.codes] == most][0])
+        else:
+            under = np.bincount(groups, branch)
+            missing = int(attribute.groups[level][attribute.missing_code])
+            if missing < len(under) and np.count_nonzero(under) > 1:
+                under[missing] = 0
+            chosen = int(under.argmax())
+        branch = np.where(groups == chosen, branch, 0)
+        few = level < column.known or column.persons or int(branch.sum()) < column.k
+        hidden = level < column.level and few
+        examples[level] = None if hidden else column.label(level, chosen)
+    return tuple(
+        Level(level, _occurring(column, level), examples[level])
+        for level in range(attribute.height + 1)
     )
-    groups = column.attribute.groups[level][np.flatnonzero(column.occurring)]
-    return Level(level, len(np.unique(groups)), None if hidden else column.label(level, best))
+
+
+def _occurring(column: Column, level: int) -> int:
+    """How many labels of a level the table has."""
+    return len(np.unique(column.attribute.groups[level][np.flatnonzero(column.occurring)]))
 
 
 def label_counts(column: Column) -> tuple[LabelCount, ...]:

@@ -80,6 +80,7 @@ def verify_file(
                 raise
             return unreadable(error)
         cleanup.enter_context(closing(opened))
+        findings += _checksum(opened, stated)
         verdict = verify(
             definition,
             opened,
@@ -107,6 +108,15 @@ def _changed(source: Source | None, stated: Stated | None) -> Finding | None:
         return None
     saw = "it is not the source of the result: its checksum is another"
     return Finding("source", False, saw)
+
+
+def _checksum(release: Source, stated: Stated | None) -> list[Finding]:
+    """Whether the release has the very bytes that the run wrote, where the result says which."""
+    if stated is None or stated.output_sha256 is None:
+        return []
+    same = release.fingerprint() == stated.output_sha256
+    saw = "as the result states it" if same else "it is not the file of the result"
+    return [Finding("checksum", same, saw)]
 
 
 def _agreement(known: Known | None, stated: Stated | None, records: int | None) -> list[Finding]:

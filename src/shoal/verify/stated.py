@@ -43,16 +43,19 @@ class Stated:
     numbers: Mapping[str, int]
     hierarchies: Mapping[str, Any]
     input_sha256: str | None
+    output_sha256: str | None = None
 
 
 def read_stated(path: Path) -> Stated:
-    """The claims in a result file; anything that is no such file is BadData."""
+    """The claims in a result, or in a report with one; anything that is no such file is BadData."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         _refuse(path, f"cannot be read ({error.strerror})")
     except ValueError:
         _refuse(path, "is not JSON")
+    if isinstance(found, dict) and isinstance(found.get("result"), dict):
+        found = found["result"]
     if not isinstance(found, dict):
         _refuse(path, "is not a result")
     levels, hierarchies = found.get("levels"), found.get("hierarchies", {})
@@ -64,10 +67,11 @@ def read_stated(path: Path) -> Stated:
     if not _is_count(records) or not _is_count(removed):
         _refuse(path, "states no number of `records` and `removed`")
     numbers = _numbers(path, found, records - removed)
-    sha256 = found.get("input_sha256")
-    return Stated(
-        levels, records, removed, numbers, hierarchies, None if sha256 is None else str(sha256)
+    read, written = (
+        None if found.get(key) is None else str(found[key])
+        for key in ("input_sha256", "output_sha256")
     )
+    return Stated(levels, records, removed, numbers, hierarchies, read, written)
 
 
 def _numbers(path: Path, found: Mapping[str, Any], judged: int) -> dict[str, int]:
