@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import insort
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -33,22 +34,40 @@ class Limits:
 
 @dataclass
 class Incumbent:
-    """What a strategy has found and counted; it makes the events of all strategies."""
+    """What a strategy has found and counted; it makes the events of all strategies.
+
+    It keeps the `count` best nodes in `found`, the best first. Nodes that are known before the
+    search may be in it from the start.
+    """
 
     limits: Limits
-    best: Best | None = None
+    count: int = 1
+    found: list[Best] = field(default_factory=list)
     bound: float = 0.0
     checked: int = 0
     boxes: int = 0
     started: float = field(default_factory=time.monotonic)
     reported: float = 0.0
 
+    @property
+    def best(self) -> Best | None:
+        """The best node so far."""
+        return self.found[0] if self.found else None
+
+    @property
+    def last(self) -> Best | None:
+        """The node that a new one must beat: the last of `count`, None while fewer are known."""
+        return self.found[-1] if len(self.found) == self.count else None
+
     def offer(self, found: Best | None) -> bool:
-        """Count an exact check; whether it gave a new best."""
+        """Count an exact check; whether it gave a new best, or one of the `count` best."""
         self.checked += 1
-        if found is None or (self.best is not None and found.rank >= self.best.rank):
+        if found is None or (self.last is not None and found.rank >= self.last.rank):
             return False
-        self.best = found
+        if any(found.node == known.node for known in self.found):
+            return False
+        insort(self.found, found, key=lambda each: each.rank)
+        del self.found[self.count :]
         return True
 
     def weigh(self, found: Best | None) -> Iterator[Progress]:
@@ -59,10 +78,9 @@ class Incumbent:
             yield self.progress()
 
     def beaten_by(self, bound: float) -> bool:
-        """Whether a node with this lower bound can be no better than the best, ties included."""
-        if self.best is None:
-            return False
-        return bound > self.best.loss + LOSS_TOLERANCE * max(1.0, self.best.loss)
+        """Whether a node with this lower bound is none of the `count` best, ties included."""
+        last = self.last
+        return last is not None and bound > last.loss + LOSS_TOLERANCE * max(1.0, last.loss)
 
     def restart(self) -> None:
         """Restart the clock of the search."""

@@ -6,7 +6,7 @@ import heapq
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +33,10 @@ Setting up a box takes a few passes for each attribute, which is little compared
 global bound rises with every turn, since each starts with the box that has it.
 """
 
+MOST_UNCHECKED = 64
+"""Candidates that may wait for a check while several best nodes are searched: until they are
+checked, the threads do not know that worse nodes need not be found."""
+
 LOCAL_SEARCH_AFTER = 0.25
 """Seconds after which the neighbours of the best node are searched."""
 
@@ -43,6 +47,9 @@ class Pool:
 
     An explorer is at work, in `working` with a bound of its boxes; or it has boxes left and waits
     for a thread, in `waiting`; or it is `idle`.
+
+    Kernels take the cost of each node they find as the cost to beat. Where several nodes are
+    wanted that is wrong, so costs count as not exact: only what was checked here is shared.
     """
 
     problem: Problem
@@ -60,12 +67,18 @@ class Pool:
     turn: int = TURN
     searched_around: Node | None = None
 
+    def __post_init__(self) -> None:
+        if self.incumbent.count > 1:
+            tables = self.prepared.tables._replace(exact=False)
+            self.prepared = replace(self.prepared, tables=tables)
+
     def run(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
         """Work until no box is open or a limit is reached; candidates are checked at the same time.
 
         Those that were found before a limit are checked after it, so that none is lost.
         """
         yield from self._load(executor)
+        self._share()
         lattice = self.problem.lattice
         self.open.append(Box(0.0, lattice.bottom, lattice.top))
         self._submit_search_for_nodes(executor, Explorer.dive)
@@ -116,11 +129,13 @@ class Pool:
         if self._may_search_around():
             self._submit_local_search(executor)
         while len(self.working) < self.threads and (self.waiting or self.open):
+            if self.incumbent.count > 1 and len(self.candidates) > MOST_UNCHECKED:
+                break
             explorer = self.waiting.pop() if self.waiting else self._next_explorer()
             if explorer is None:
                 continue
-            best = self.incumbent.best
-            known = (math.inf, 0) if best is None else (self._cost(best.loss), best.suppressed)
+            last = self.incumbent.last
+            known = (math.inf, 0) if last is None else (self._cost(last.loss), last.suppressed)
             bound = explorer.bound
             self.working[executor.submit(explorer.explore, known, self.slice)] = explorer, bound
             self.slice = min(self.slice * 3 // 2, LARGEST_SLICE)
@@ -217,20 +232,27 @@ class Pool:
         for check in [each for each in self.checking if each.done()]:
             del self.checking[check]
             improved |= self.incumbent.offer(check.result())
-            if self.incumbent.best is not None:
-                self.shared[0] = min(self.shared[0], self._cost(self.incumbent.best.loss))
+        self._share()
         return improved
+
+    def _share(self) -> None:
+        """Let all threads know the loss that a node must not exceed."""
+        last = self.incumbent.last
+        if last is not None:
+            self.shared[0] = min(self.shared[0], self._cost(last.loss))
 
     def _may_be_best(self, candidate: Candidate) -> bool:
         """Whether an exact check of a candidate can change the best."""
-        best = self.incumbent.best
-        if best is None:
+        last = self.incumbent.last
+        if any(candidate.node == known.node for known in self.incumbent.found):
+            return False
+        if last is None:
             return True
-        above = (self._loss(candidate.cost) - best.loss) / max(1.0, best.loss)
+        above = (self._loss(candidate.cost) - last.loss) / max(1.0, last.loss)
         if above < -TIE or not self.prepared.tables.exact:
             return above <= COST_TOLERANCE
         rank = (candidate.removed, candidate.node)
-        return above <= COST_TOLERANCE and rank < (best.suppressed, best.node)
+        return above <= COST_TOLERANCE and rank < (last.suppressed, last.node)
 
     def _bound(self) -> float:
         """A lower bound of all open boxes, and of the candidates that are not checked yet."""

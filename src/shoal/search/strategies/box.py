@@ -111,7 +111,8 @@ class GeneralBox:
     """Takes the open box of the least bound; checks its `hi`, tightens it, and splits it in two.
 
     Every node is in a box that is closed because even its `hi` suppresses too much, because its
-    bound is above the best loss, or because it was the only node of a box and was checked.
+    bound is above the loss of the last node that the incumbent keeps, or because it was the only
+    node of a box and was checked.
     """
 
     problem: Problem
@@ -120,10 +121,9 @@ class GeneralBox:
     def bounds(self) -> Bounds:
         return Bounds(self.problem)
 
-    def search(self, limits: Limits) -> Iterator[Progress]:
+    def search(self, incumbent: Incumbent) -> Iterator[Progress]:
         """Yields progress, each improvement, and at last Proved or Stopped."""
-        incumbent = Incumbent(limits)
-        lattice = self.problem.lattice
+        limits, lattice = incumbent.limits, self.problem.lattice
         yield from self._dive(incumbent)
         heap = [OpenBox(0.0, 0, lattice.bottom, lattice.top, None)]
         while heap:
@@ -231,17 +231,25 @@ class BoxSearch:
 
     def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
         """Yields progress, each improvement, and at last Proved or Stopped."""
+        return self.improve(problem, Incumbent(limits))
+
+    def improve(self, problem: Problem, incumbent: Incumbent) -> Iterator[Progress]:
+        """The same from what an incumbent knows already; afterwards it has the nodes found.
+
+        For an incumbent that keeps several nodes, a box is closed when its bound is above the loss
+        of the last of them. So in the end no other node is before the last.
+        """
         size = problem.lattice.nodes * problem.table.tuples
         if size < self.compiled_from or not fits(problem):
-            return GeneralBox(problem).search(limits)
-        return self._compiled(problem, limits)
+            return GeneralBox(problem).search(incumbent)
+        return self._compiled(problem, incumbent)
 
-    def _compiled(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
+    def _compiled(self, problem: Problem, incumbent: Incumbent) -> Iterator[Progress]:
         from shoal.search.layout import prepare
         from shoal.search.pool import Pool
 
-        number = limits.threads or os.cpu_count() or 1
-        pool = Pool(problem, prepare(problem, self.room), Incumbent(limits), number)
+        number = incumbent.limits.threads or os.cpu_count() or 1
+        pool = Pool(problem, prepare(problem, self.room), incumbent, number)
         with ThreadPoolExecutor(number + 1) as threads:  # one of them checks what the others find
             try:
                 yield from pool.run(threads)
