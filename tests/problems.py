@@ -11,9 +11,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from oracle import Ladder, Row
-from shoal.encode.classes import merge_histogram
 from shoal.encode.hierarchy import Hierarchy
 from shoal.encode.persons import persons_of
+from shoal.encode.rows import merge_histogram
 from shoal.encode.table import Attribute, Table, groups_with_missing
 from shoal.loss.base import Loss
 from shoal.loss.builtin import Iyengar

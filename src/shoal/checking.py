@@ -15,8 +15,8 @@ from shoal.engines.frames.source import open_frame
 from shoal.measure.pairs import PAIR_LIMIT
 from shoal.measure.table import measure
 from shoal.pipeline import load
-from shoal.verify.ancestors import read_trees
 from shoal.verify.file import verify_file
+from shoal.verify.labels.listed import read_trees
 from shoal.verify.stated import read_stated
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.overwriting import check_written
 from shoal.definition.read import from_mapping, read
-from shoal.engines.duckdb.output import formula_cautions
+from shoal.engines.duckdb.staged import formula_cautions
 from shoal.engines.opening import (
     check_apart,
     check_columns,

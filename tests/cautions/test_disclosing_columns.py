@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.cautions.disclosure import Disclosed, disclosed
+from shoal.cautions.kept import Disclosed, disclosed
 
 Kept = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.definition.column_words import Sound
+from shoal.definition.column_meaning import Sound
 
 
 @pytest.mark.parametrize(

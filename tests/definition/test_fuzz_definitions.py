@@ -20,9 +20,9 @@ import yaml
 from lxml import etree
 
 from commands import shoal
-from shoal.definition.convert import spelled
 from shoal.definition.model import Definition
 from shoal.definition.read import from_mapping, read
+from shoal.definition.write import spelled
 from shoal.errors import BadDefinition
 
 GOOD: dict[str, Any] = {

@@ -11,12 +11,12 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from shoal.definition.convert import spelled
 from shoal.definition.hierarchies.base import Kind
 from shoal.definition.hierarchies.registry import KINDS
 from shoal.definition.json_schema import json_schema
 from shoal.definition.model import Definition
 from shoal.definition.read import from_mapping, read
+from shoal.definition.write import spelled
 from shoal.definition.xml_parse import schema_text
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/hierarchies.md"
@@ -96,7 +96,7 @@ import sys
 import shoal.definition.hierarchies
 shoal.definition.hierarchies.__path__.append(sys.argv[1])
 import shoal
-from shoal.definition.convert import spelled
+from shoal.definition.write import spelled
 from shoal.definition.read import from_mapping, read
 from pathlib import Path
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from shoal.definition.model import Definition
-from shoal.definition.override import override
-from shoal.definition.read import from_mapping
+from shoal.definition.read import from_mapping, override
 from shoal.errors import BadDefinition
 
 AGE = {"role": "quasi-identifier", "hierarchy": {"intervals": [5, 10]}, "limit": 2}

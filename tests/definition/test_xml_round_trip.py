@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from definitions import definitions
-from shoal.definition.convert import spelled
 from shoal.definition.model import Definition, Taxonomy
 from shoal.definition.read import from_mapping, parse
+from shoal.definition.write import spelled
 from shoal.errors import BadOutput
 
 CHECKS = [HealthCheck.too_slow, HealthCheck.filter_too_much]

@@ -15,8 +15,7 @@ from shoal.definition.model import (
     Suppress,
     Taxonomy,
 )
-from shoal.encode.build import build
-from shoal.encode.hierarchy_file import read_hierarchy, write_hierarchy
+from shoal.encode.hierarchy import build, read_hierarchy, write_hierarchy
 from shoal.errors import BadHierarchy
 
 BUILDERS: list[Hierarchy] = [

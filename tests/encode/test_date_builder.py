@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from shoal.definition.hierarchies.dates import parse_date
 from shoal.definition.model import Dates
-from shoal.encode.build import build
-from shoal.encode.hierarchy import Hierarchy
+from shoal.encode.hierarchy import Hierarchy, build
 from shoal.errors import BadHierarchy
 
 NESTED = ["day", "month", "quarter", "year", "decade", "century"]

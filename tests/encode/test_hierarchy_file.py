@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.encode.hierarchy import Hierarchy
-from shoal.encode.hierarchy_file import read_hierarchy, write_hierarchy
+from shoal.encode.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
 from shoal.errors import BadHierarchy, BadOutput
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.definition import model
-from shoal.encode.build import build
+from shoal.encode.hierarchy import build
 from shoal.encode.propose import propose
 from shoal.testing import BuilderSuite
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.definition.model import Dates, Intervals, Mask, Suppress
-from shoal.encode.build import build
+from shoal.encode.hierarchy import build
 from shoal.encode.propose import propose
 
 

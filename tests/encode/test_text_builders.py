@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from shoal.definition.hierarchies.numbers import parse_number
 from shoal.definition.model import Groups, Mask, Suppress
-from shoal.encode.build import build
-from shoal.encode.hierarchy import Hierarchy
+from shoal.encode.hierarchy import Hierarchy, build
 from shoal.errors import BadHierarchy
 
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from shoal.definition.model import Taxonomy
-from shoal.encode.build import build
-from shoal.encode.hierarchy import Hierarchy
+from shoal.encode.hierarchy import Hierarchy, build
 from shoal.errors import BadHierarchy
 
 

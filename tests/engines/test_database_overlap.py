@@ -16,7 +16,7 @@ import sqlalchemy as sa
 import shoal
 from servers import engine, load, rows_of, run_sql
 from shoal.engines.base import DatabaseTarget
-from shoal.engines.database import check_table, locks, stage_rows
+from shoal.engines.database import check_table, session, stage_rows
 
 PATIENTS = pa.table({"zip": ["10115", "10117", "10119"] * 2, "ward": ["north"] * 6})
 QUERIES = (
@@ -388,7 +388,7 @@ def locked(url: str, statement: str) -> Iterator[None]:
 def test_a_lock_that_is_not_granted_names_its_holder(
     postgres: str, mariadb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locks, "LOCK_WAIT", 2)
+    monkeypatch.setattr(session, "LOCK_WAIT", 2)
     numbers = {postgres: "SELECT pg_backend_pid()", mariadb: "SELECT connection_id()"}
     for url, number in numbers.items():
         staged = stage_rows(DatabaseTarget(url, "wards", replace=True), PATIENTS.to_reader())
@@ -411,7 +411,7 @@ def test_a_lock_that_is_not_granted_names_its_holder(
 def test_a_locked_source_is_refused_in_time(
     postgres: str, mariadb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locks, "LOCK_WAIT", 2)
+    monkeypatch.setattr(session, "LOCK_WAIT", 2)
     locking = {postgres: "LOCK TABLE patients", mariadb: "LOCK TABLES patients WRITE"}
     for url, statement in locking.items():
         with locked(url, statement), pytest.raises(shoal.ShoalError) as caught:

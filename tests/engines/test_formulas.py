@@ -107,8 +107,8 @@ def test_other_formats_hold_formulas_as_text(tmp_path: Path) -> None:
 
 
 def test_the_option_is_the_same_in_every_spelling_of_a_definition(tmp_path: Path) -> None:
-    from shoal.definition.convert import spelled
     from shoal.definition.read import from_mapping, read
+    from shoal.definition.write import spelled
 
     model = from_mapping(definition(tmp_path, formulas="escape"))
     for form in ("yaml", "json", "xml"):

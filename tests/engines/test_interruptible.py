@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shoal.engines.interruptible import run_interruptible
+from shoal.engines.process import run_interruptible
 
 
 def test_the_answer_and_the_error_of_the_work_are_its_own() -> None:

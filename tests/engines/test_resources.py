@@ -16,8 +16,8 @@ from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding
 from shoal.engines.duckdb import session as duck
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.session import Session, explained
-from shoal.engines.machine import half_of_memory, of_control_groups
 from shoal.engines.opening import recode_into
+from shoal.engines.process import half_of_memory, of_control_groups
 from shoal.errors import BadOutput
 
 RECORDS = 1_000_000

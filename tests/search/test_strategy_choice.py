@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.definition.override import override
-from shoal.definition.read import from_mapping
+from shoal.definition.read import from_mapping, override
 from shoal.definition.write import to_mapping
 from shoal.errors import BadDefinition, Infeasible, Interrupted
 from shoal.events import Event, Improved, Proved, Stopped

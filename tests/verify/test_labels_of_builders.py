@@ -24,7 +24,7 @@ from shoal.definition.model import (
     Suppress,
     Taxonomy,
 )
-from shoal.encode.build import build
+from shoal.encode.hierarchy import build
 from shoal.verify.labels.base import missing_label
 from shoal.verify.levels import labels_of
 

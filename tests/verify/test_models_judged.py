@@ -18,7 +18,7 @@ from shoal.definition.model import Definition
 from shoal.encode.table import encode, fill_hierarchies
 from shoal.measure.classes import counted_values
 from shoal.values import Counts
-from shoal.verify.ancestors import ancestors_of
+from shoal.verify.labels.listed import ancestors_of
 from shoal.verify.models import JUDGES, Judge, Members, Reference
 from verify.rows import Row, definition, source
 

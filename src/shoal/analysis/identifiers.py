@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from shoal.definition.column_words import Sound
+from shoal.definition.column_meaning import Sound
 
 ENOUGH, STRONG = 0.5, 0.9
 """The share of distinct values that must look like a kind: where the name says so, or without."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from shoal.encode.classes import number_rows
+from shoal.encode.rows import number_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,11 +2,9 @@
 
 Read in this order:
 - `examine.py`: every warning of a run or of `shoal check`, column by column, and what `strict`
-  makes of them.
-- `kept.py`: one column that is released unchanged: how it is counted, with as few questions to the
-  engine as possible; nearly unique values and free text.
-- `disclosure.py`: whether a kept column discloses a generalized quasi-identifier. Only numbers.
-- `persons.py`: identifiers that repeat although the definition counts records.
+  makes of them; identifiers that repeat although the definition counts records.
+- `kept.py`: one column that is released unchanged: how it is counted, with as few queries as
+  possible; nearly unique values and free text; whether it discloses a generalized quasi-identifier.
 
 All numbers are counted in the source, where the data is, and no value is in a warning.
 """

@@ -136,7 +136,7 @@ def check(
     from shoal.engines.duckdb.files import open_files
     from shoal.measure.pairs import PAIR_LIMIT
     from shoal.measure.table import measure
-    from shoal.verify.ancestors import read_trees
+    from shoal.verify.labels.listed import read_trees
 
     given = {"l": l, "entropy-l": entropy_l, "t": t, "alpha": alpha, "beta": beta, "delta": delta}
     demanded = {name: float(value) for name, value in given.items() if value is not None}

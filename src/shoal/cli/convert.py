@@ -42,7 +42,7 @@ def convert(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
     """Write a definition in another spelling: YAML, JSON or XML, whatever the endings say."""
-    from shoal.definition.convert import spelled
+    from shoal.definition.write import spelled
 
     spelling = to or _spelling_of(output)
     there = Path() if output == "-" else Path(output).parent
@@ -80,7 +80,7 @@ def _check_kept(definition: str, output: Path) -> None:
 
 
 def _spelling_of(output: str) -> str:
-    from shoal.definition.convert import ENDINGS
+    from shoal.definition.write import ENDINGS
 
     ending = Path(output).suffix.lower()
     if ending not in ENDINGS:

@@ -101,7 +101,7 @@ def _java() -> Requirement:
 
 
 def _memory() -> Requirement:
-    from shoal.engines.machine import half_of_memory
+    from shoal.engines.process import half_of_memory
 
     half = half_of_memory()
     found = None if half is None else f"{half / 2**30:.1f} GiB"

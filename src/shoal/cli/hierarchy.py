@@ -81,7 +81,7 @@ def make(
     """
     from shoal.definition.overwriting import check_data_kept, check_kept
     from shoal.definition.read import read
-    from shoal.encode.hierarchy_file import write_hierarchy
+    from shoal.encode.hierarchy import write_hierarchy
 
     builders = {"intervals": intervals, "mask": mask, "date": date, "groups": groups}
     chosen: dict[str, Any] = {key: _items(text) for key, text in builders.items() if text}
@@ -116,7 +116,7 @@ def check(
     from pydantic import ValidationError
 
     from shoal.definition.model import Csv
-    from shoal.encode.build import build
+    from shoal.encode.hierarchy import build
     from shoal.engines.base import FileOptions
 
     if (data is None) != (column is None):
@@ -140,7 +140,7 @@ def _of_definition(path: Path, name: str, *, every_level: bool = False) -> tuple
     With `every_level` it has the level `*` also where that says no more than the level below.
     """
     from shoal.definition.read import read
-    from shoal.encode.build import build
+    from shoal.encode.hierarchy import build
     from shoal.encode.propose import propose
 
     definition = read(path)
@@ -157,7 +157,7 @@ def _of_definition(path: Path, name: str, *, every_level: bool = False) -> tuple
 
 def _of_data(data: str, column: str, missing: Sequence[str], chosen: dict[str, Any]) -> Hierarchy:
     """The chosen hierarchy, or a proposed one, for a column of a data file."""
-    from shoal.encode.build import build
+    from shoal.encode.hierarchy import build
     from shoal.encode.propose import propose
     from shoal.engines.base import FileOptions
 

@@ -66,8 +66,7 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Find the least lossy safe transformation, write the release and verify it."""
-    from shoal.definition.override import override
-    from shoal.definition.read import read
+    from shoal.definition.read import override, read
 
     options: dict[str, Any] = {
         "output": None if output is None else {"path": str(output)},

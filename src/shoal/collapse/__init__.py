@@ -2,6 +2,6 @@
 
 - `read`: counts the distinct tuples; says how many fit into memory.
 - `large`: where there are more, finds from counts of few columns which low levels no solution can
-  use, so that the tuples are counted from higher levels.
-- `advice`: the error where even those are too many, with the levels to demand.
+  use, so that the tuples are counted from higher levels. Where even those are too many, its error
+  names the levels to demand.
 """

@@ -9,6 +9,9 @@ the number of records that must go, so counts of one or two columns are sound to
 Where persons are counted, they are not counted here: a class has at least as many records as
 persons, and as many different values. So what k and distinct diversity refuse by records they
 refuse by persons. Other demands are left out.
+
+Where there are too many tuples even from the lowest levels that solutions can use,
+`too_many_tuples` says which levels to demand.
 """
 
 from __future__ import annotations
@@ -21,9 +24,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from shoal.definition.demands import loss_of, models_of
-from shoal.encode.counted import column_of, weights_of
+from shoal.encode.rows import column_of, number_rows, weights_of
 from shoal.encode.table import Attribute, Table, attribute_of, code_of, encode, with_proposals
 from shoal.engines.base import Generalization
+from shoal.errors import BadData
 from shoal.loss.base import CellLoss
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.k_anonymity import KAnonymity
@@ -230,3 +234,63 @@ def _joined(attribute: Attribute, level: int, costs: Sequence[Floats] = ()) -> G
     keys = np.column_stack([attribute.groups[level][:-1], *(cost[:-1] for cost in costs)])
     _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     return Generalization(values, tuple(values[leaf] for leaf in first[group.ravel()]))
+
+
+SAMPLE = 100_000
+"""Made-up records by which levels are compared; how many tuples are left is counted truly."""
+
+
+def too_many_tuples(large: Large, bottom: Node) -> BadData:
+    """The error, with the attributes to raise and by how much."""
+    kinds = "quasi-identifiers"
+    kinds += ", sensitive values" * bool(large.definition.sensitive)
+    kinds += " and persons" * bool(large.definition.person)
+    what = (
+        f"{large.source.name} has more than {large.most:,} distinct combinations of {kinds}, and "
+        "no more may be read"
+    )
+    return BadData(what, code="too-many-tuples", hint=_remedy(large, bottom))
+
+
+def _remedy(large: Large, bottom: Node) -> str:
+    """Raise the attribute that leaves the fewest tuples, level by level, until they may be read."""
+    sample, levels, tuples = _sample(large), bottom, large.most + 1
+    while tuples > large.most:
+        higher = [
+            _risen(levels, j) for j, each in enumerate(large.attributes) if levels[j] < each.limit
+        ]
+        if not higher:
+            allow = "allow more with `engine: {tuples: ...}`"
+            return f"even the highest levels leave {tuples:,}; drop a column, or {allow}"
+        levels = min(higher, key=lambda node: _tuples(large, sample, node))
+        tuples = large.distinct(levels)
+    raised = [j for j, level in enumerate(levels) if level > bottom[j]]
+    names = [large.attributes[j].name for j in raised]
+    values = ", ".join(f"{name} has {len(large.values[name]):,} values" for name in names)
+    keys = " and ".join(
+        f"`{name}: {{from: {levels[j]}}}`" for j, name in zip(raised, names, strict=True)
+    )
+    return (
+        f"{values}; with {keys} there would be {tuples:,} combinations; or allow more with "
+        "`engine: {tuples: ...}` where memory has room for them"
+    )
+
+
+def _sample(large: Large) -> list[Ints]:
+    """Codes of made-up records: each attribute as often as it is, whatever the others are."""
+    generator = np.random.default_rng(0)
+    return [
+        generator.choice(len(records), SAMPLE, p=records / records.sum())
+        for records in large.records_of
+    ]
+
+
+def _tuples(large: Large, sample: Sequence[Ints], node: Node) -> int:
+    """How many tuples the made-up records have at a node."""
+    groups = [each.groups[level] for each, level in zip(large.attributes, node, strict=True)]
+    codes = [group[code] for group, code in zip(groups, sample, strict=True)]
+    return number_rows(codes, [int(group.max()) + 1 for group in groups])[1]
+
+
+def _risen(node: Node, j: int) -> Node:
+    return (*node[:j], node[j] + 1, *node[j + 1 :])

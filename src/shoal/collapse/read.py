@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from shoal.collapse.advice import too_many_tuples
-from shoal.collapse.large import Large, look_at
+from shoal.collapse.large import Large, look_at, too_many_tuples
 from shoal.encode.table import Raised, Table, encode, fill_hierarchies
-from shoal.engines.machine import half_of_memory
+from shoal.engines.process import half_of_memory
 from shoal.errors import BadData
 
 if TYPE_CHECKING:

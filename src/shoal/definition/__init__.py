@@ -1,14 +1,13 @@
 """The definition of a release: what the user asks for. Nothing is read or searched here.
 
 Read `model` first: one frozen model of a whole definition. Its parts are in `sources`, `outputs`
-(with `locations`, what both share), `hierarchies/` (one module per kind), `protection` (demands on
+(with `locations`, what both share), `hierarchies/` (one module per kind), `demands` (demands on
 sensitive attributes) and `scalars` (shares, durations, paths).
 
 Then read `read`: from a file to the model, or to all mistakes at once. It uses `parse` (YAML, JSON)
 or `xml_read` (with `xml_parse`, `xml_mistakes`, `xml_elements`), `explain` (errors of the model in
 words) and `check` (mistakes that show only when several keys are looked at, with `overwriting` for
-files). `write`, `xml_write` and `convert` go back to text; `json_schema` and `xml_parse` hold the
-schemas. `override` replaces keys, as options of a command do. `demands` makes the privacy models
-and the loss. `draft` proposes a definition for data (with `draft_persons`, `column_words` and
-`dependence`).
+files). `write` and `xml_write` go back to text; `json_schema` and `xml_parse` hold the schemas.
+`demands` also makes the privacy models and the loss. `draft` proposes a definition for data (with
+`draft_persons` and `column_meaning`).
 """

@@ -14,7 +14,7 @@ from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
-from shoal.definition.column_words import Sound
+from shoal.definition.column_meaning import Sound
 from shoal.definition.hierarchies.registry import EXAMPLES
 from shoal.definition.model import Attribute, Dates, Diversity, Hierarchy, Intervals, Role, Suppress
 from shoal.definition.write import WIDTH, attribute_mapping, yaml_lines

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from shoal.definition.dependence import alike
+from shoal.definition.column_meaning import alike
 from shoal.definition.draft import MANY, Guess, Profile, Repeated
 from shoal.definition.model import Dates
 

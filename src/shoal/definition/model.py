@@ -12,6 +12,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from shoal.definition.demands import (
+    Closeness,
+    Diversity,
+    Likeness,
+    Parameters,
+    Recursive,
+    parameters_of,
+)
 from shoal.definition.hierarchies.base import Kind as Hierarchy
 from shoal.definition.hierarchies.cuts import Cuts
 from shoal.definition.hierarchies.dates import Dates, DateUnit
@@ -25,14 +33,6 @@ from shoal.definition.hierarchies.suppress import Suppress
 from shoal.definition.hierarchies.tree import Taxonomy
 from shoal.definition.locations import Names  # noqa: TC001 the model needs it
 from shoal.definition.outputs import OutputChoice, OutputFile, OutputSpark, OutputTable
-from shoal.definition.protection import (
-    Closeness,
-    Diversity,
-    Likeness,
-    Parameters,
-    Recursive,
-    parameters_of,
-)
 from shoal.definition.scalars import (
     Bytes,
     DefinitionPart,

@@ -1,7 +1,11 @@
-"""A definition as a mapping with the keys of the file, and as YAML that reads back the same."""
+"""A definition as a mapping with the keys of the file, and as text: YAML, JSON or XML.
+
+The text reads back as an equal definition; only comments are lost.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -15,6 +19,7 @@ from shoal.definition.scalars import plain
 
 if TYPE_CHECKING:
     from shoal.definition.model import Attribute, Definition
+
 
 WIDTH = 100
 
@@ -114,3 +119,21 @@ def _quoted(text: str) -> str:
     """The text in double quotes, with escapes where YAML needs them."""
     width = 12 * len(text) + 10
     return str(yaml.safe_dump(text, default_style='"', allow_unicode=True, width=width)).strip()
+
+
+ENDINGS = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".xml": "xml"}
+"""The language of a file by the ending of its name."""
+
+
+def spelled(definition: Definition, spelling: str) -> str:
+    """The definition as text in a spelling: yaml, json or xml.
+
+    The text reads back as an equal definition: only keys that say what holds anyway are left out.
+    """
+    if spelling == "xml":
+        from shoal.definition.xml_write import to_xml
+
+        return to_xml(definition)
+    if spelling == "json":
+        return json.dumps(to_mapping(definition), indent=2, ensure_ascii=False) + "\n"
+    return to_yaml(definition)

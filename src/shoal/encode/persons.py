@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.encode.classes import merge_histogram, number_rows
-from shoal.encode.counted import column_of
+from shoal.encode.rows import column_of, merge_histogram, number_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa

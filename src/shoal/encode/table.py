@@ -11,20 +11,19 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.definition.hierarchies.base import natural
-from shoal.encode.build import build, levels_of
-from shoal.encode.classes import merge_histogram, number_rows
-from shoal.encode.counted import column_of, weights_of
+from shoal.encode.hierarchy import build, levels_of
 from shoal.encode.persons import person_of_rows, persons_of
 from shoal.encode.propose import propose
+from shoal.encode.rows import column_of, merge_histogram, number_rows, weights_of
 from shoal.errors import BadData
 from shoal.values import Histogram, Reference
 
 if TYPE_CHECKING:
     from shoal.definition.model import Attribute as AttributeDefinition
     from shoal.definition.model import Definition
-    from shoal.encode.counted import Column
     from shoal.encode.hierarchy import Hierarchy
     from shoal.encode.persons import Persons
+    from shoal.encode.rows import Column
     from shoal.values import Ints, Node
 
 

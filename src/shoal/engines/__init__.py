@@ -9,9 +9,8 @@ Staged). Then `opening.py`, which chooses the engine for a source and a target. 
 - `united.py` several of these as one table
 - `formats/` CSV, Parquet, Excel and XML outside of any engine, and the plug-ins that add formats
 
-The other modules are shared by all engines: `failures.py` (errors that are alike), `limits.py`
-(what a target cannot hold), `given_frame.py` (frames of the caller's), `class_order.py` (the order
-of a release), `interruptible.py` (Ctrl-C), `leftovers.py` and `swap.py` (staged files),
-`same_file.py`, `machine.py` (memory). Engines do not import each other, except that all may use
-DuckDB; an import contract keeps that.
+The other modules are shared by all engines: `failures.py` (errors that are alike), `given_frame.py`
+(frames of the caller's), `class_order.py` (the order of a release), `process.py` (memory, Ctrl-C),
+`leftovers.py` and `swap.py` (staged files), `same_file.py`. Engines do not import each other,
+except that all may use DuckDB; an import contract keeps that.
 """

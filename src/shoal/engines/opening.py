@@ -92,7 +92,7 @@ def check_columns(source: Source, target: Target | None, released: Collection[st
 
         check_for_database(target, source, released)
     elif isinstance(target, SparkTarget):
-        from shoal.engines.limits import check_nanoseconds
+        from shoal.engines.failures import check_nanoseconds
 
         check_nanoseconds(source, released, target.name)
     elif target is not None:
@@ -207,7 +207,7 @@ def _recode_in_memory(source: Source, recoding: Recoding) -> Staged:
 def _recode_inside(source: Source, recoding: Recoding, target: Target) -> Staged | None:
     """What the engine of the target stages itself; None where it does not hold the source."""
     if isinstance(target, FileTarget):
-        from shoal.engines.duckdb.output import stage_recoded as stage_in_file
+        from shoal.engines.duckdb.staged import stage_recoded as stage_in_file
 
         return stage_in_file(source, recoding, target)
     if isinstance(target, DatabaseTarget):
@@ -253,7 +253,7 @@ def _stage_rows(
     target: Target, rows: pa.RecordBatchReader, resources: Resources, spark: Any
 ) -> Staged:
     if isinstance(target, FileTarget):
-        from shoal.engines.duckdb.output import stage_rows as stage_in_file
+        from shoal.engines.duckdb.staged import stage_rows as stage_in_file
 
         return stage_in_file(target, rows, resources)
     if isinstance(target, DatabaseTarget):

@@ -19,7 +19,7 @@ from shoal.engines.base import Column, Question, Resources, Source
 from shoal.engines.duckdb.queries import in_order
 from shoal.engines.duckdb.session import Session, explained
 from shoal.engines.failures import check_names, check_same_columns, unknown_column
-from shoal.engines.machine import half_of_memory
+from shoal.engines.process import half_of_memory
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Member, Recoding, SourceOptions, UnitedOptions

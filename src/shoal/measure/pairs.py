@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import BadData
-from shoal.measure.numbering import numbered
+from shoal.measure.classes import numbered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

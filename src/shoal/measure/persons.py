@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from shoal.measure.numbering import encoded, numbered
+from shoal.measure.classes import encoded, numbered
 
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Source

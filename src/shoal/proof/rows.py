@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from shoal.encode.build import build, levels_of
+from shoal.encode.hierarchy import build, levels_of
 from shoal.encode.propose import propose
 from shoal.errors import BadData
 from shoal.loss.base import Domain

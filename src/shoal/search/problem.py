@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.encode.classes import merge_histogram, number_rows
+from shoal.encode.rows import merge_histogram, number_rows
 from shoal.privacy.base import accepts, certain_removal
 from shoal.values import Best, Closed, Counts, Histogram
 

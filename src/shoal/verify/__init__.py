@@ -6,7 +6,7 @@ with `shoal.measure`, which is not used by those either. Read in this order:
 - `judge.py`: `verify`, the judgement of a release that is open as a source: one finding per check.
 - `levels.py` and `labels/`: whether every label of a column is at one level of its hierarchy.
 - `demands.py`: whether every class meets the demands; `models.py` has a judge for each privacy
-  model, `ancestors.py` reads the tree of values that hierarchical distance needs.
+  model.
 - `persons.py`: the persons of each class, counted in the source.
 - `source_facts.py`: what is counted in the source, so that the release can be compared with it.
 - `file.py`: `verify_file`, the judgement of a release file long after its run; `stated.py` reads

@@ -13,7 +13,7 @@ from shoal.errors import BadHierarchy
 from shoal.measure.classes import counted_values
 from shoal.privacy.base import PlainModel
 from shoal.values import Finding
-from shoal.verify.ancestors import ancestors_of
+from shoal.verify.labels.listed import ancestors_of
 from shoal.verify.models import JUDGES, NEED_TABLE, Judge, Members, Reference, Unjudged
 
 if TYPE_CHECKING:

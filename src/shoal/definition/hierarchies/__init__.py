@@ -2,8 +2,8 @@
 
 Read `base` first: it says what a kind is. Then read one kind, `suppress` or `intervals`. The other
 kinds are `mask`, `cuts`, `dates`, `groups`, `tree`, `file` and `plugin` (builders that a plug-in
-brings). `numbers` holds what the kinds of numbers share, `uncovered` the error for values that a
-hierarchy does not cover. `registry` finds all kinds and makes the type of the key `hierarchy`.
+brings). `numbers` holds what the kinds of numbers share. `registry` finds all kinds and makes the
+type of the key `hierarchy`.
 
 A new kind is one new module here with a subclass of `Kind`. Everything else asks the kind: reading
 and writing YAML, JSON and XML, the schemas, the checks, `encode`, and the verifier, which asks for

@@ -1,4 +1,7 @@
-"""What a kind of hierarchy is: its keys, its mistakes, its labels, and how XML writes it."""
+"""What a kind of hierarchy is: its keys, its mistakes, its labels, and how XML writes it.
+
+And the error for values of the data that a hierarchy does not cover.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from shoal.definition.scalars import DefinitionPart, plain
 from shoal.definition.xml_elements import attributes_of, child, joined
+from shoal.errors import BadHierarchy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lxml.etree import _Element
 
     from shoal.errors import Mistake
+
 
 TOP = "*"
 """The label that says nothing."""
@@ -123,3 +130,37 @@ def natural(value: str) -> tuple[int, float, str]:
     except ValueError:
         number = math.nan
     return (1, 0.0, value) if math.isnan(number) else (0, number, value)
+
+
+_SHOWN = 10
+_MISSING_LIKE = frozenset(
+    {"?", "-", "--", ".", "n/a", "na", "nan", "nil", "none", "null", "unknown"}
+)
+
+
+def refuse_uncovered(
+    attribute: str, uncovered: Iterable[str], counts: Mapping[str, int], remedy: str
+) -> None:
+    """Raise BadHierarchy when there are uncovered values; the most frequent are named first."""
+    values = sorted(uncovered, key=lambda value: (-counts[value], value))
+    if not values:
+        return
+    shown = ", ".join(f"{value!r} ({_records(counts[value])})" for value in values[:_SHOWN])
+    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+    number = "1 value" if len(values) == 1 else f"{len(values)} values"
+    raise BadHierarchy(
+        f"hierarchy of {attribute!r} does not cover {number} of the data: {shown}{more}",
+        hint=f"{remedy}; or, where the value means missing, say {_missing_example(values)}",
+        code="uncovered-value",
+    )
+
+
+def _records(count: int) -> str:
+    return "1 record" if count == 1 else f"{count} records"
+
+
+def _missing_example(values: list[str]) -> str:
+    """The line of a definition that declares what looks like a missing value as missing."""
+    tokens = [value for value in values if value.strip().casefold() in _MISSING_LIKE]
+    listed = ", ".join('"' + token + '"' for token in tokens[:_SHOWN] or ["?"])
+    return f"missing: {{values: [{listed}]}}"

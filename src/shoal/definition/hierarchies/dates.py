@@ -10,8 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field
 
-from shoal.definition.hierarchies.base import Kind, Rows
-from shoal.definition.hierarchies.uncovered import refuse_uncovered
+from shoal.definition.hierarchies.base import Kind, Rows, refuse_uncovered
 from shoal.definition.scalars import as_list
 from shoal.errors import Mistake
 

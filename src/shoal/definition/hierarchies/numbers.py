@@ -13,8 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
-from shoal.definition.hierarchies.base import TOP
-from shoal.definition.hierarchies.uncovered import refuse_uncovered
+from shoal.definition.hierarchies.base import TOP, refuse_uncovered
 from shoal.errors import Mistake
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 
 from shoal import plugins
+from shoal.definition.demands import Parameters, parameters_of
 from shoal.definition.hierarchies.base import Kind, Rows, natural
-from shoal.definition.protection import Parameters, parameters_of
 from shoal.definition.xml_elements import add_parameters, child, parameters_in
 from shoal.errors import BadHierarchy, MissingExtra, Mistake, UserError
 

@@ -1,11 +1,11 @@
 """Tables of databases, by SQLAlchemy URL: counted, recoded and released where they are.
 
 Read `source` first: it is what the pipeline sees, with `staged` for its outputs and `checks` for
-what is refused before a run. `address` parses a URL; `session` is one connection, with `locks` that
-it waits for and `failures`, its errors; `names` are names of tables. `relation` and its `fields`
-describe what is read. `counting` and `recoding` are the two queries; they join the temporary tables
-of `labels` and `classes`. `stream_types` are the types of what leaves a database, `table_types`
-those of a table that is made of a stream. All that differs between databases is in `dialects`,
+what is refused before a run. `address` parses a URL; `session` is one connection, with the locks
+that it waits for, and `failures` its errors; `names` are names of tables. `relation` and its
+`fields` describe what is read. `counting` and `recoding` are the two queries; they join the
+temporary tables of `labels` and `classes`. `column_types` are the types of what leaves a database,
+and those of a table that is made of a stream. All that differs between databases is in `dialects`,
 which know the rest by `connection` alone.
 """
 

@@ -16,14 +16,14 @@ import sqlalchemy as sa
 
 from shoal.engines.base import without_password
 from shoal.engines.database.address import address, dialect_of
+from shoal.engines.database.column_types import OTHER_YEARS, column_type, unstorable
 from shoal.engines.database.connection import OpenSource
 from shoal.engines.database.failures import failure
 from shoal.engines.database.names import new_name, staged_name
 from shoal.engines.database.session import Session
 from shoal.engines.database.source import DatabaseSource, open_table
 from shoal.engines.database.staged import free_name, shown
-from shoal.engines.database.table_types import OTHER_YEARS, column_type, unstorable
-from shoal.engines.limits import check_finite, check_nanoseconds, check_negative_zeros
+from shoal.engines.failures import check_finite, check_nanoseconds, check_negative_zeros
 
 if TYPE_CHECKING:
     from shoal.engines.base import Column, DatabaseOptions, DatabaseTarget, Source

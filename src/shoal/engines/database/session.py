@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Iterator
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from traceback import clear_frames
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
-from shoal.engines.database import locks
 from shoal.engines.database.address import address, dialect_of
 from shoal.engines.database.failures import UNUSABLE, explained
-from shoal.engines.interruptible import run_interruptible
+from shoal.engines.process import run_interruptible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from shoal.engines.database.connection import TableName
     from shoal.engines.database.dialects.base import Dialect
+
 
 Answer = TypeVar("Answer")
 
@@ -38,7 +39,7 @@ class Session:
         self.name = name
         self.url = address(url)
         self.dialect = dialect_of(self.url)
-        self._lock_wait = locks.LOCK_WAIT if lock_wait is None else lock_wait
+        self._lock_wait = LOCK_WAIT if lock_wait is None else lock_wait
         self._number: int | None = None
         self._holders: tuple[str, ...] = ()
         file = self.dialect.file(self.url)
@@ -134,7 +135,7 @@ class Session:
 
     def interruptible(self, work: Callable[[], Answer]) -> Answer:
         """Do the work so that Ctrl-C can stop it; who holds a lock that it waits for is noted."""
-        watch = locks.LockWatch(self.dialect.lock_queries, self._number, self._ask_elsewhere)
+        watch = LockWatch(self.dialect.lock_queries, self._number, self._ask_elsewhere)
         try:
             return run_interruptible(work, self._cancel, poll=watch)
         finally:
@@ -202,3 +203,47 @@ def _engine(url: sa.URL, dialect: Dialect) -> sa.Engine:
     )
     dialect.prepare(engine)
     return engine
+
+
+LOCK_WAIT = 30
+"""Seconds after which a lock that is not granted is an error; the defaults of servers are hours."""
+
+_MOST_HOLDERS = 5
+"""So many connections that may hold a lock are named."""
+
+
+class LockWatch:
+    """Looks, while a statement runs, for those it waits for: afterwards nobody can tell.
+
+    It asks once, shortly before the database gives up. `ask` runs a query on another connection,
+    `queries` are those of the dialect, and `waiting` is the number of the connection that waits.
+    """
+
+    def __init__(
+        self,
+        queries: Sequence[str],
+        waiting: int | None,
+        ask: Callable[[str], list[tuple[Any, ...]]],
+    ) -> None:
+        self.holders: tuple[str, ...] = ()
+        self._queries = queries
+        self._waiting = waiting
+        self._ask = ask
+        self._when = time.monotonic() + 0.8 * LOCK_WAIT
+
+    def __call__(self) -> None:
+        """To be called now and then while the statement runs."""
+        if self._waiting is None or not self._queries or time.monotonic() < self._when:
+            return
+        queries, self._queries = self._queries, ()
+        for query in queries:
+            with contextlib.suppress(Exception):  # it needs rights that the user may not have
+                found = self._ask(query.format(waiting=self._waiting))
+                self.holders = tuple(_named(*row) for row in found[:_MOST_HOLDERS])
+            if self.holders:
+                return
+
+
+def _named(number: object, user: object, origin: object) -> str:
+    """A connection as an administrator finds it again."""
+    return f"connection {number} of {user or 'an unknown user'} ({origin or 'unknown program'})"

@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from shoal.engines.base import Source, without_password
 from shoal.engines.database.address import address, dialect_of, same_database
+from shoal.engines.database.column_types import arrow_types, columns_with_nul, respelled
 from shoal.engines.database.counting import count, count_distinct
 from shoal.engines.database.labels import scratch_tables
 from shoal.engines.database.names import existing_name
 from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import Relation, query_relation, table_relation
 from shoal.engines.database.session import Session
-from shoal.engines.database.stream_types import arrow_types, columns_with_nul, respelled
 from shoal.errors import BadData
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
 from shoal.engines.base import Staged, without_password
+from shoal.engines.database.column_types import column_type, storable
 from shoal.engines.database.failures import failure
 from shoal.engines.database.labels import scratch_tables
 from shoal.engines.database.names import REPLACED, STAGED, check_length, new_name, staged_name
@@ -22,7 +23,6 @@ from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import table_relation
 from shoal.engines.database.session import Session
 from shoal.engines.database.source import DatabaseSource
-from shoal.engines.database.table_types import column_type, storable
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import os
 import re
 import shutil
 from collections.abc import Collection, Iterable, Sequence
@@ -17,19 +18,24 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from shoal.engines.base import Resources
+from shoal.engines.base import Resources, without_password
 from shoal.engines.duckdb import json_shape
-from shoal.engines.duckdb.finding import matching
 from shoal.engines.duckdb.formulas import ESCAPE, unescaped
 from shoal.engines.duckdb.session import Session, disk_full, explained, literal
 from shoal.engines.duckdb.source import TableSource
 from shoal.engines.duckdb.union import FileScan, union
 from shoal.engines.failures import check_names
-from shoal.engines.formats import csv_rows
-from shoal.engines.formats.csv_dialect import Dialect, sniff
-from shoal.engines.formats.parquet import faults, fixed_folder, partitions_of, schema_of
+from shoal.engines.formats.csv import Dialect, fault, regular_line_end, sniff, tidy
+from shoal.engines.formats.parquet import (
+    faults,
+    fixed_folder,
+    parquet_below,
+    partitions_of,
+    schema_of,
+)
 from shoal.engines.formats.registry import READERS, spool
-from shoal.errors import BadData
+from shoal.engines.same_file import from_home
+from shoal.errors import BadData, did_you_mean
 
 if TYPE_CHECKING:
     from shoal.engines.base import FileOptions
@@ -138,10 +144,10 @@ def _csv(session: Session, path: Path, packing: str, dialect: Dialect, number: i
     """
     check_names(dialect.names, str(path))
     reads, regular = path, dialect
-    line_end = csv_rows.regular_line_end(path, dialect)
+    line_end = regular_line_end(path, dialect)
     if line_end is None:
         reads, packing, line_end = session.folder / f"tidy-{number}.csv", "none", "\n"
-        regular = csv_rows.tidy(path, dialect, reads)
+        regular = tidy(path, dialect, reads)
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(dialect.names)))
     options = {
         "auto_detect": "false",
@@ -225,6 +231,84 @@ def _diagnosed(error: duckdb.Error, scans: Iterable[FileScan]) -> BadData | None
             hint="see that the file is whole: one array of objects, or one object a line",
         )
     for scan in scans:
-        if scan.dialect and (found := csv_rows.fault(scan.path, scan.dialect)):
+        if scan.dialect and (found := fault(scan.path, scan.dialect)):
             return found
     return None
+
+
+def matching(pattern: str) -> list[Path]:
+    """The files of a path or glob, sorted; errors that say what stands there instead."""
+    exact = from_home(pattern)
+    if os.path.isdir(exact):  # noqa: PTH112 a name may be too long
+        found = parquet_below(exact)
+        if not found:
+            raise BadData(
+                f"{pattern} is a folder without Parquet files",
+                code="source-is-a-folder",
+                hint=f"name a file in it, or several by a glob such as {Path(pattern) / '*.csv'}",
+            )
+    elif os.path.exists(exact):  # noqa: PTH110
+        found = [exact]
+    else:
+        names = glob.iglob(str(exact), recursive=True)  # noqa: PTH207 Path.glob: relative only
+        found = sorted(path for path in map(Path, names) if path.is_file())
+    if not found:
+        raise _nothing_there(pattern, exact)
+    for path in found:
+        _check_readable(path)
+    return found
+
+
+def _nothing_there(pattern: str, exact: Path) -> BadData:
+    if url := re.match(r"([A-Za-z][\w+.-]+):/+(.+)", pattern):
+        return BadData(
+            f"{without_password(f'{url[1]}://{url[2]}')} is a URL, not a file",
+            code="bad-url",
+            hint="a definition can read a database: source: {url: postgresql://host/db, table: t};"
+            " fetch what is on the web first",
+        )
+    if glob.has_magic(pattern):
+        return BadData(
+            f"no file matches {pattern}",
+            code="no-files",
+            hint="see that the folder and the ending are right; ** looks in folders below too",
+        )
+    if not exact.parent.is_dir():
+        return BadData(
+            f"no folder {exact.parent} (for {exact.name})",
+            code="no-file",
+            hint="see that the path is right; in a definition it is relative to that file",
+        )
+    try:
+        neighbours = [path.name for path in exact.parent.iterdir() if path.is_file()]
+    except OSError as error:
+        return BadData(
+            f"the folder {exact.parent} cannot be read ({error.strerror})",
+            code="file-not-readable",
+            hint="change its permissions, or choose another file",
+        )
+    return BadData(
+        f"no file {pattern}{did_you_mean(exact.name, neighbours)}",
+        code="no-file",
+        hint="see that the path is right; in a definition it is relative to that file",
+    )
+
+
+def _check_readable(path: Path) -> None:
+    if not path.is_file():
+        raise BadData(
+            f"{path} is not a file that can be read twice",
+            code="file-not-readable",
+            hint="write what a pipe or a device gives to a file first",
+        )
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except OSError as error:
+        raise BadData(
+            f"{path} cannot be read ({error.strerror})",
+            code="file-not-readable",
+            hint="change its permissions, or choose another file",
+        ) from None
+    if empty:
+        raise BadData(f"{path} is empty", code="empty-file", hint="see that it is the right file")

@@ -14,9 +14,8 @@ import duckdb
 
 from shoal.engines.base import Resources
 from shoal.engines.failures import CHANGED, source_changed
-from shoal.engines.interruptible import run_interruptible
 from shoal.engines.leftovers import FOLDER, owned, sweep_folders, temporary_folder
-from shoal.engines.machine import half_of_memory
+from shoal.engines.process import half_of_memory, run_interruptible
 from shoal.errors import BadData, BadOutput, UserError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from shoal.engines.duckdb.session import INEXACT, Session, literal
 from shoal.engines.failures import check_same_columns
 
 if TYPE_CHECKING:
-    from shoal.engines.formats.csv_dialect import Dialect
+    from shoal.engines.formats.csv import Dialect
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 _UNSIGNED = ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")

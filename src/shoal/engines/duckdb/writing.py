@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from shoal.engines.duckdb.formulas import ESCAPE, escaped
 from shoal.engines.duckdb.session import INFINITE, Session, identifier, literal
-from shoal.engines.failures import names_differing_in_case
+from shoal.engines.failures import check_finite, names_differing_in_case
 from shoal.engines.formats.registry import (
     ENDINGS,
     PACKED,
@@ -22,7 +22,6 @@ from shoal.engines.formats.registry import (
     check_writer,
     fill,
 )
-from shoal.engines.limits import check_finite
 from shoal.errors import BadOutput, quoted
 
 if TYPE_CHECKING:

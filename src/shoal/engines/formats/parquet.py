@@ -18,8 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.engines.failures import check_names
-from shoal.engines.limits import LONGEST_DECIMAL
+from shoal.engines.failures import LONGEST_DECIMAL, check_names
 from shoal.engines.same_file import from_home
 from shoal.errors import BadData
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.engines.limits import LONGEST_DECIMAL
+from shoal.engines.failures import LONGEST_DECIMAL
 
 of = pa.types
 

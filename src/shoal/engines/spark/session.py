@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from shoal.engines.interruptible import run_interruptible
+from shoal.engines.process import run_interruptible
 from shoal.engines.spark.failures import explained, not_started
 from shoal.engines.spark.java import java_in_environment
 from shoal.errors import BadData

@@ -1,17 +1,22 @@
-"""Hierarchies that name every label: files, trees, and `suppress`."""
+"""Hierarchies that name every label: files, trees, and `suppress`.
+
+`ancestors_of` reads the tree of values that hierarchical distance needs.
+"""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from shoal.definition.model import Csv, Hierarchy, Taxonomy
 from shoal.errors import BadHierarchy
 from shoal.verify.labels.base import TOP, Built
 
 if TYPE_CHECKING:
     from shoal.definition.hierarchies.base import Kind
-    from shoal.definition.model import Csv, Taxonomy
+    from shoal.measure.distance import Ancestors
 
 
 class Listed:
@@ -181,3 +186,44 @@ def _paths(tree: object, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield from _paths(item, above)
     else:
         yield (*above, str(tree))
+
+
+def ancestors_of(spec: Hierarchy | None) -> Ancestors:
+    """The tree of values in a file or a taxonomy; the other hierarchies state none."""
+    match spec:
+        case Csv():
+            return {row[0]: row for row in file_rows(spec)}
+        case Taxonomy():
+            return {row[0]: row for row in tree_rows(spec)}
+    raise BadHierarchy(
+        "hierarchical distance needs a hierarchy that names its values: a file or a tree",
+        code="no-tree",
+        hint="write the hierarchy to a file with `shoal hierarchy make`",
+    )
+
+
+def read_trees(hierarchies: Mapping[str, Any], attributes: Sequence[str]) -> dict[str, Ancestors]:
+    """The trees of attributes, each a path, `{path: ..., delimiter: ...}` or `{tree: ...}`."""
+    for name in hierarchies:
+        if name not in attributes:
+            raise BadHierarchy(
+                f"there is a hierarchy for {name!r}, which is not among the sensitive attributes",
+                code="no-tree",
+                hint="name the attribute as sensitive, or leave the hierarchy out",
+            )
+    return {name: ancestors_of(_spec(name, stated)) for name, stated in hierarchies.items()}
+
+
+def _spec(name: str, stated: Any) -> Csv | Taxonomy:
+    if isinstance(stated, str | Path):
+        stated = {"path": stated}
+    try:
+        if isinstance(stated, Mapping) and "path" in stated:
+            return Csv.model_validate(stated)
+        return Taxonomy.model_validate(stated)
+    except ValueError:
+        raise BadHierarchy(
+            f"the hierarchy of {name!r} is neither a path nor a tree",
+            code="no-tree",
+            hint='give a file, or {"tree": {"label": ["value", "value"]}}',
+        ) from None
