@@ -9,6 +9,7 @@ ShoalError
 │   └── MissingExtra     a part that is not installed or not known
 ├── Infeasible           exit 3: no transformation meets the demand
 ├── Refused              exit 4: the verifier refused the release, or a strict definition did
+├── Declined             exit 5: the person who was asked did not say yes
 ├── Interrupted          exit 130: the user stopped the run
 └── Bug                  exit 1: our own mistake
 """
@@ -115,6 +116,12 @@ class Refused(ShoalError):
     """The verifier refused, or a strict definition did; nothing is released."""
 
     exit_code = 4
+
+
+class Declined(ShoalError):
+    """The person who was asked did not say yes; nothing is released."""
+
+    exit_code = 5
 
 
 class Interrupted(ShoalError):

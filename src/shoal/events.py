@@ -17,7 +17,7 @@ NO_PROOF = "no proof"
 
 @dataclass(frozen=True)
 class Phase:
-    """A step of the pipeline begins: read, search, warn, release, verify or publish."""
+    """A step of the pipeline begins: read, search, warn, ask, release, verify, publish."""
 
     name: str
     detail: str = ""

@@ -1,26 +1,30 @@
 """The whole run on one page. Read this first.
 
 `run` takes a definition from its file to a published output: load, check, open, release, publish.
-`release` is the method: prepare (match the columns, count the tuples, state the problem), search,
-warn, recode, verify, and put the result together. Each step is one call of the package named like
-it. Nothing is published that the verifier did not count afresh and call safe.
+`release` is the method: prepare (match the columns, count the tuples, state the problem), find a
+node by search or by a person's choice, and `write_release`: warn, ask, recode, verify, and put the
+result together. Each step is one call of the package named like it. Nothing is published that the
+verifier did not count afresh and call safe.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shoal.cautions.examine import examine_release, refuse_if_strict
+from shoal.choosing import compare_with_best, judge_node, node_of
 from shoal.collapse.read import collapse
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.overwriting import check_written
 from shoal.definition.read import from_mapping, read
+from shoal.engines.base import DatabaseTarget, FileTarget, without_password
 from shoal.engines.duckdb.staged import formula_cautions
+from shoal.engines.failures import source_changed
 from shoal.engines.opening import (
     check_apart,
     check_columns,
@@ -31,11 +35,12 @@ from shoal.engines.opening import (
     recode_into,
     records_by_source,
 )
-from shoal.errors import BadDefinition, BadOutput, Mistake, Refused
+from shoal.errors import BadDefinition, BadOutput, Declined, Mistake, Refused
 from shoal.events import Event, History, Phase, Progress, Proved, Released, Working
 from shoal.proof.format import LevelRange, subject_of
 from shoal.proof.log import ProofLog
 from shoal.release.recode import recoding
+from shoal.report.proposal import Proposal, propose_release
 from shoal.report.result import Release, Run, Stopwatch, build_failure, build_result
 from shoal.search.run import no_solution, problem_of, search
 from shoal.verify.judge import verify
@@ -47,9 +52,11 @@ if TYPE_CHECKING:
     from shoal.engines.base import Source, Staged, Target
     from shoal.errors import Infeasible
     from shoal.search.problem import Partition, Problem
-    from shoal.values import Best, Caution, Node, Result, Verdict
+    from shoal.values import Best, Caution, Choice, Node, Result, Verdict
 
 Observer: TypeAlias = Callable[[Event], None]
+Ask: TypeAlias = Callable[[Proposal], bool]
+"""Shows a person what would be released, and says whether the answer is yes."""
 
 
 def ignore(event: Event) -> None:
@@ -64,6 +71,8 @@ def run(
     proof: str | Path | None = None,
     file: str | None = None,
     spark: Any = None,
+    node: Mapping[str, int] | None = None,
+    ask: Ask | None = None,
 ) -> Result:
     """Release what a definition says, and return what was done.
 
@@ -73,6 +82,10 @@ def run(
     to write why no node is better; a search that is stopped early writes none. `file` is what
     messages call the definition, by default its path.
     `spark` is the session for what the definition reads or writes in Spark, else one is made.
+
+    `node` is a node that a person chose: the level of each quasi-identifier by name. It is released
+    in place of the best one, and the result says how much more it loses. `ask` is called with a
+    Proposal before anything is written; unless it returns True, Declined is raised.
     """
     file = file or (str(definition) if isinstance(definition, str | Path) else "definition")
     definition = load(definition)
@@ -93,6 +106,8 @@ def run(
             proof=log,
             file=file,
             spark=spark,
+            node=node,
+            ask=ask,
         )
         cleanup.callback(staged.discard)
         observe(Phase("publish"))
@@ -113,11 +128,14 @@ def release(
     proof: ProofLog | None = None,
     file: str = "definition",
     spark: Any = None,
+    node: Mapping[str, int] | None = None,
+    ask: Ask | None = None,
 ) -> tuple[Staged, Result]:
     """A verified release that nobody sees yet, and its result; an error when it is not safe.
 
-    A `proof` is staged too, unless the search was stopped before it was done. `spark` is the
-    session for a target of Spark, else one is made.
+    A `proof` is staged too, unless the search was stopped before it was done, or a person chose
+    another `node` than the best one. `spark` is the session for a target of Spark, else one is
+    made.
     """
     watch = Stopwatch()
     observe(Phase("read", source.name))
@@ -125,31 +143,70 @@ def release(
     watch.lap("read")
 
     problem, settings = prepared.problem, prepared.definition.search
+    chosen = None if node is None else judge_node(problem, node_of(prepared.table, node))
     observe(Phase("search", f"{problem.table.tuples:,} tuples, {problem.nodes:,} nodes"))
     history = History(observe)
     last = search(problem, settings, history, keep_best=keep_best, log=proof)
+    best, choice = last.best, None
+    if chosen is not None:
+        best = chosen
+        last, choice = compare_with_best(prepared.table, chosen, last)
     about = _about(prepared, source, last, watch, history)
     watch.lap("search")
-    if last.best is None:
+    if best is None:
         raise _without_solution(problem, about)
-    if proof is not None and isinstance(last, Proved):
-        _stage_proof(proof, prepared, last.best, about.fingerprint)
+    is_best = choice is None or tuple(choice.levels.values()) == best.node
+    if proof is not None and isinstance(last, Proved) and is_best:
+        _stage_proof(proof, prepared, best, about.fingerprint)
+    found = Found(best, problem.partition(best.node), about, choice)
+    return write_release(prepared, found, source, target, observe, ask=ask, spark=spark)
 
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The node to release, its classes, the search that led to it, and the choice of a person."""
+
+    best: Best
+    classes: Partition
+    about: Run
+    choice: Choice | None = None
+
+
+def write_release(
+    prepared: Prepared,
+    found: Found,
+    source: Source,
+    target: Target | None,
+    observe: Observer,
+    *,
+    ask: Ask | None = None,
+    spark: Any = None,
+) -> tuple[Staged, Result]:
+    """The release at a node, staged and verified, and its result; an error when it is not safe.
+
+    A person is asked before anything is staged: so nothing lies anywhere, and no table is locked,
+    while they think. What is staged then must have as many records as they saw.
+    """
+    definition, watch, node = prepared.definition, found.about.watch, found.best.node
     observe(Phase("warn"))
-    node = last.best.node
-    cautions = examine_release(prepared.definition, source, prepared.table, node)
-    refuse_if_strict(prepared.definition, cautions)
+    cautions = examine_release(definition, source, prepared.table, node)
+    refuse_if_strict(definition, cautions)
+    released = _released(prepared.problem, found.best, found.classes)
+    proposed = build_result(found.about, released, cautions, verified=False, chosen=found.choice)
     watch.lap("warnings")
+    if ask is not None:
+        observe(Phase("ask"))
+        _ask(ask, prepared, found, proposed, target)
+        watch.lap("ask")
 
     observe(Phase("release"))
-    classes = problem.partition(node)
     plan = recoding(
-        prepared.definition,
+        definition,
         columns=prepared.columns,
         table=prepared.table,
         node=node,
-        class_of=classes.class_of,
-        kept=classes.kept,
+        class_of=found.classes.class_of,
+        kept=found.classes.kept,
     )
     staged = recode_into(source, plan, target, spark=spark)
     watch.lap("release")
@@ -160,9 +217,16 @@ def release(
         verdict, formulas, sha256 = _verify(prepared, source, staged, target, node)
         watch.lap("verify")
         refuse_unless_safe(verdict)
-        refuse_if_strict(prepared.definition, formulas)
-        released = _released(problem, last.best, classes, sha256)
-        result = build_result(about, released, (*cautions, *formulas), verified=verdict.safe)
+        refuse_if_strict(definition, formulas)
+        if ask is not None and verdict.records != int(released.weights.sum()):
+            raise source_changed(source.name)
+        result = replace(
+            proposed,
+            verified=verdict.safe,
+            warnings=(*cautions, *formulas),
+            seconds=watch.seconds(),
+            output_sha256=sha256,
+        )
         undo.pop_all()
     return staged, result
 
@@ -248,6 +312,36 @@ def _stage_proof(proof: ProofLog, prepared: Prepared, best: Best, fingerprint: s
     proof.stage(subject, best)
 
 
+def _ask(
+    ask: Ask, prepared: Prepared, found: Found, proposed: Result, target: Target | None
+) -> None:
+    """Go on only with a yes."""
+    proposal = propose_release(
+        proposed,
+        prepared.table,
+        found.best.node,
+        found.classes.class_of,
+        found.classes.kept,
+        k=prepared.definition.k,
+        target=_shown(target),
+    )
+    if ask(proposal) is not True:
+        raise Declined("declined; nothing was released", code="declined")
+
+
+def _shown(target: Target | None) -> str:
+    """What people see of a target: never a password."""
+    match target:
+        case None:
+            return "memory"
+        case FileTarget():
+            return str(target.path)
+        case DatabaseTarget():
+            return f"{target.table} of {without_password(target.url)}"
+        case _:
+            return f"{target.name} in Spark"
+
+
 def _about(
     prepared: Prepared, source: Source, last: Progress, watch: Stopwatch, history: History
 ) -> Run:
@@ -309,12 +403,11 @@ def refuse_unless_safe(verdict: Verdict) -> None:
         )
 
 
-def _released(problem: Problem, best: Best, classes: Partition, sha256: str | None) -> Release:
+def _released(problem: Problem, best: Best, classes: Partition) -> Release:
     """What the result says of the release: losses, classes, records of each tuple."""
     return Release(
         best=best,
         losses=problem.objective.attribute_losses(best.node, classes),
         classes=classes.released(),
         weights=problem.table.weights * classes.kept[classes.class_of],
-        sha256=sha256,
     )

@@ -245,6 +245,20 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """The best node that is known beside one that a person chose, and what the choice costs.
+
+    `optimum` is the loss of the best node and `levels` are its levels; `proved` says that no node
+    loses less. The chosen node loses `more` than that.
+    """
+
+    optimum: float
+    levels: Mapping[str, int]
+    more: float
+    proved: bool
+
+
+@dataclass(frozen=True)
 class Result:
     """The outcome of a run; `to_json` in report/result.py writes exactly these fields.
 
@@ -257,6 +271,8 @@ class Result:
     release where that is a file. `before` and `after` say how easily people are recognised in the
     source and in the release; `before` is None where there were too many tuples to count.
     `progress` has the search in a few hundred moments.
+    the class with the fewest; both are None otherwise. `chosen` is there where a person chose the
+    node.
     """
 
     status: str
@@ -296,6 +312,7 @@ class Result:
     before: Exposure | None = None
     after: Exposure | None = None
     progress: tuple[Moment, ...] = ()
+    chosen: Choice | None = None
 
     def published(self, output: str) -> Result:
         """The same result, with the place of the published output."""

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from shoal.definition.model import Definition
     from shoal.events import Event
+    from shoal.pipeline import Ask
     from shoal.values import Result
 
 EXAMPLES = """
@@ -19,13 +22,15 @@ Examples:
   shoal run patients.yaml --k 10 --suppression 2% --output strict.csv
   shoal run patients.yaml --quiet --json result.json --report report.html
   shoal run patients.yaml --proof proof.jsonl.gz
+  shoal run patients.yaml --node birth=2,sex=0,zip=3 --ask
 
 \b
 Exit codes:
   0    released and verified
   2    the definition or the data is wrong
-  3    no transformation meets the demand: nothing is released
+  3    no transformation, or not the chosen one, meets the demand: nothing is released
   4    the verifier refused, or a warning in a strict definition: nothing is released
+  5    --ask was not answered with yes: nothing is released
   130  interrupted: nothing is released, unless --keep-best had something safe to keep
 """
 
@@ -60,14 +65,26 @@ def run(
         Path | None,
         typer.Option(help="Write here why nothing is better, for `shoal verify`; .gz is packed."),
     ] = None,
+    node: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--node", help="Release these levels, as in birth=2,zip=3, in place of the best ones."
+        ),
+    ] = None,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Show what would be released, and wait for a yes.")
+    ] = False,
     keep_best: Annotated[
         bool, typer.Option("--keep-best", help="On Ctrl-C release the best safe solution so far.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Find the least lossy safe transformation, write the release and verify it."""
+    from shoal.choosing import parse_levels
+    from shoal.cli.asking import ask_person
     from shoal.definition.read import override, read
 
+    levels = None if node is None else parse_levels(node)
     options: dict[str, Any] = {
         "output": None if output is None else {"path": str(output)},
         "k": k,
@@ -83,6 +100,8 @@ def run(
         keep_best=keep_best,
         proof=proof,
         file=str(definition),
+        node=levels,
+        ask=ask_person if ask else None,
     )
 
 
@@ -97,6 +116,8 @@ def run_definition(
     keep_best: bool = False,
     proof: Path | None = None,
     file: str = "definition",
+    node: Mapping[str, int] | None = None,
+    ask: Ask | None = None,
 ) -> Result:
     """Run with progress and a summary, unless quiet; write the records of it that are asked for.
 
@@ -124,7 +145,13 @@ def run_definition(
 
         try:
             result = run_pipeline(
-                definition, observe=observe, keep_best=keep_best, proof=proof, file=file
+                definition,
+                observe=observe,
+                keep_best=keep_best,
+                proof=proof,
+                file=file,
+                node=node,
+                ask=ask,
             )
         except BaseException as error:
             interrupts.hold()
@@ -145,8 +172,10 @@ def run_definition(
 
 
 def tell_of_proof(result: Result, proof: Path, *, quiet: bool) -> None:
-    """Where the proof is, or that there is none: a search that was stopped proved nothing."""
-    if result.status != "optimal":
+    """Where the proof is, or that there is none: only the best node, if proved, has one."""
+    if result.chosen is not None and result.chosen.levels != result.levels:
+        typer.echo(f"No proof was written to {proof}: the chosen node is not the best.", err=True)
+    elif result.status != "optimal":
         typer.echo(f"No proof was written to {proof}: the search was stopped early.", err=True)
     elif not quiet:
         typer.echo(f"Proof:   {proof}")

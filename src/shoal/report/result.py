@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shoal.encode.table import Table
     from shoal.errors import Infeasible
     from shoal.privacy.base import PrivacyModel
-    from shoal.values import Caution, Ints, Moment
+    from shoal.values import Caution, Choice, Ints, Moment
 
 
 class Stopwatch:
@@ -76,20 +76,24 @@ class Run:
 class Release:
     """What was released: the best node, what each attribute lost there, the released classes.
 
-    `weights` are the released records of each tuple, `sha256` is of the bytes of a file.
+    `weights` are the released records of each tuple.
     """
 
     best: Best
     losses: Sequence[float]
     classes: Counts
     weights: Ints
-    sha256: str | None = None
 
 
 def build_result(
-    run: Run, released: Release, warnings: tuple[Caution, ...], *, verified: bool
+    run: Run,
+    released: Release,
+    warnings: tuple[Caution, ...],
+    *,
+    verified: bool,
+    chosen: Choice | None = None,
 ) -> Result:
-    """What a run did."""
+    """What a run did; `chosen` where a person chose the node."""
     best, quasi_identifiers = released.best, run.definition.quasi_identifiers
     treated = treatments(run, released)
     return _result(
@@ -110,8 +114,8 @@ def build_result(
         smallest_class_persons=_fewest_persons(released.classes),
         failure=None,
         warnings=warnings,
-        output_sha256=released.sha256,
         after=exposure_of(released.classes, run.definition.k),
+        chosen=chosen,
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shoal.values import Result
+    from shoal.values import Choice, Result
 
 WEIGHTED = "the sum of priority times information loss of the level"
 
@@ -123,7 +123,9 @@ def demands(result: Result) -> str:
 
 def lost(result: Result) -> tuple[str, ...]:
     """What was lost: the loss with its proof, then the records left out."""
-    if result.status == "optimal":
+    if result.chosen is not None:
+        proof = _choice(result.chosen, result.bound)
+    elif result.status == "optimal":
         proof = f"proved the least possible among {count(result.lattice, 'transformation')}"
     else:
         proof = (
@@ -144,6 +146,22 @@ def lost(result: Result) -> tuple[str, ...]:
         levels = ", ".join(f"{name} from level {level}" for name, level in result.raised.items())
         lines.append(f"Too many tuples to read: counted {levels} up, since none below is safe.")
     return tuple(lines)
+
+
+def _choice(chosen: Choice, bound: float) -> str:
+    """How much more a chosen node loses than the best one."""
+    if not chosen.proved:
+        return (
+            f"of the chosen node; the best node found loses {chosen.optimum:.6f}, and none loses "
+            f"less than {bound:.6f}"
+        )
+    if not chosen.more:
+        return "of the chosen node: proved the least possible"
+    more = f" ({chosen.more / chosen.optimum:.1%})" if chosen.optimum else ""
+    return (
+        f"of the chosen node: {chosen.more:.6f}{more} more than the proved optimum "
+        f"{chosen.optimum:.6f}"
+    )
 
 
 def warnings(result: Result) -> tuple[str, ...]:

@@ -1,0 +1,61 @@
+"""The question before a release: what would be released, on standard error, and yes or no.
+
+Standard error keeps standard output free for `--json -`. The question is shown with `--quiet` too,
+since nobody can answer what they do not see. Anything but yes is no: another word, an empty line,
+the end of the input.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from shoal.report.proposal import Proposal
+    from shoal.report.sections import Section
+
+QUESTION = "Release this? [y/N] "
+LONGEST = 100
+"""No more characters of an answer are read."""
+
+
+def ask_person(proposal: Proposal) -> bool:
+    """Show the proposal and read a line; True for `y` or `yes` in any case."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    for section in proposal.sections():
+        _show(console, section)
+    sys.stderr.write(QUESTION)
+    sys.stderr.flush()
+    line = _line()
+    if not line.endswith("\n"):
+        sys.stderr.write("\n")
+    return line.strip().casefold() in ("y", "yes")
+
+
+def _line() -> str:
+    """The first line of standard input; empty where there is none, or it is no text."""
+    try:
+        return sys.stdin.readline(LONGEST) if sys.stdin is not None else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _show(console: Console, section: Section) -> None:
+    """A section: text as it is, never as markup."""
+    from rich.text import Text
+
+    from shoal.cli.output import table_of
+
+    console.print()
+    whole_lines = not console.is_terminal
+    if section.title:
+        console.print(Text(section.title, style="bold"))
+    for line in section.lines:
+        style = "" if section.title else "bold"
+        console.print(Text(line, style=style), soft_wrap=whole_lines)
+    if section.rows:
+        console.print(table_of(section.heading, section.rows, section.numbers))
