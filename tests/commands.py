@@ -41,21 +41,24 @@ def _heed_signals() -> None:
 
 
 def shoal(
-    *arguments: str | Path, folder: Path, kill_after: float | None = None
+    *arguments: str | Path, folder: Path, kill_after: float | None = None, answer: bytes = b""
 ) -> subprocess.CompletedProcess[str]:
     """The command, run to its end in a fork that has imported everything already.
 
-    If it takes more seconds than `kill_after` it is killed, and its exit code is -9.
+    If it takes more seconds than `kill_after` it is killed, and its exit code is -9. Its standard
+    input is `answer`.
     """
     temporary = folder / "tmp"
     temporary.mkdir(exist_ok=True)
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        with Path(os.devnull).open("rb") as nothing:
+        with tempfile.TemporaryFile() as typed:
+            typed.write(answer)
+            typed.seek(0)
             code = prefork.run(
                 [str(each) for each in arguments],
                 folder=folder,
                 environment={**os.environ, "TMPDIR": str(temporary)},
-                streams=[nothing.fileno(), output.fileno(), errors.fileno()],
+                streams=[typed.fileno(), output.fileno(), errors.fileno()],
                 seconds=TIME_LIMIT,
                 kill_after=kill_after,
             )

@@ -100,9 +100,9 @@ def _wrong_level(attribute: Attribute, level: object) -> Iterator[str]:
 
 
 def _bad_node(wrong: Sequence[str]) -> UserError:
-    said = wrong[0] if len(wrong) == 1 else "".join(f"\n  {each}" for each in wrong)
+    said = f": {wrong[0]}" if len(wrong) == 1 else "".join(f"\n  {each}" for each in wrong)
     return UserError(
-        f"the node cannot be released: {said}",
+        f"the node cannot be released{said}",
         code="bad-node",
         hint="give each quasi-identifier a level that the definition allows, as in birth=2,zip=3;"
         " `shoal hierarchy show` shows the levels",

@@ -31,7 +31,7 @@ def ask_person(proposal: Proposal) -> bool:
     sys.stderr.write(QUESTION)
     sys.stderr.flush()
     line = _line()
-    if not line.endswith("\n"):
+    if not (line.endswith("\n") and sys.stdin.isatty()):
         sys.stderr.write("\n")
     return line.strip().casefold() in ("y", "yes")
 
