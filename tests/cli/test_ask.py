@@ -167,31 +167,41 @@ def test_a_chosen_node_that_is_not_safe_writes_nothing(folder: Path) -> None:
     assert "age: is there twice [bad-node]" in wrong.stderr
 
 
+class Asked:
+    """Remembers what it was asked, and always answers the same."""
+
+    def __init__(self, answer: bool) -> None:
+        self.answer = answer
+        self.proposals: list[Proposal] = []
+
+    def __call__(self, proposal: Proposal) -> bool:
+        self.proposals.append(proposal)
+        return self.answer
+
+
 def test_a_callback_decides_in_python(folder: Path) -> None:
-    proposals: list[Proposal] = []
+    no = Asked(False)
     with pytest.raises(library.Declined) as declined:
-        library.run(folder / "definition.yaml", ask=lambda each: bool(proposals.append(each)))
+        library.run(folder / "definition.yaml", ask=no)
     assert declined.value.exit_code == 5
     assert not (folder / "release.csv").exists()
-    (proposal,) = proposals
+    (proposal,) = no.proposals
     assert not proposal.result.verified
     assert proposal.result.suppressed == 1
     assert "Rareville" not in str(proposal) + proposal._repr_html_()
     assert list(proposal.to_pandas()["attribute"]) == ["age", "town"]
-    result = library.run(folder / "definition.yaml", ask=lambda _: True)
+    result = library.run(folder / "definition.yaml", ask=Asked(True))
     assert result.verified
     assert (folder / "release.csv").exists()
 
 
 def test_a_raw_value_is_shown_only_where_k_released_records_have_it(folder: Path) -> None:
-    proposals: list[Proposal] = []
+    yes = Asked(True)
     rows = [f"p{i},{30 + i},Oslo,w" for i in range(40)]
     text = "\n".join(["name,age,town,ward", *rows, ""])
     (folder / "data.csv").write_text(text, encoding="utf-8")
-    library.run(
-        folder / "definition.yaml", ask=lambda each: proposals.append(each) is None, file=None
-    )
-    age, town = proposals[0].examples
+    library.run(folder / "definition.yaml", ask=yes)
+    age, town = yes.proposals[0].examples
     assert age.before is None
     assert town.before == "Oslo"
-    assert all(each.records >= 5 for each in proposals[0].largest)
+    assert all(each.records >= 5 for each in yes.proposals[0].largest)
