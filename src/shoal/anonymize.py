@@ -15,7 +15,7 @@ from shoal.pipeline import Observer, ignore, release
 
 if TYPE_CHECKING:
     from shoal.engines.base import Resources, Source
-    from shoal.values import Result
+    from shoal.report.result import ShownResult
 
 Frame = TypeVar("Frame")
 CALL = "anonymize"
@@ -51,7 +51,7 @@ def anonymize(
     with_result: Literal[True],
     observe: Observer = ...,
     **options: Any,
-) -> tuple[Frame, Result]: ...
+) -> tuple[Frame, ShownResult]: ...
 
 
 def anonymize(

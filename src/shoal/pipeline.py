@@ -51,8 +51,9 @@ if TYPE_CHECKING:
     from shoal.encode.table import Table
     from shoal.engines.base import Source, Staged, Target
     from shoal.errors import Infeasible
+    from shoal.report.result import ShownResult
     from shoal.search.problem import Partition, Problem
-    from shoal.values import Best, Caution, Choice, Node, Result, Verdict
+    from shoal.values import Best, Caution, Choice, Node, Verdict
 
 Observer: TypeAlias = Callable[[Event], None]
 Ask: TypeAlias = Callable[[Proposal], bool]
@@ -73,7 +74,7 @@ def run(
     spark: Any = None,
     node: Mapping[str, int] | None = None,
     ask: Ask | None = None,
-) -> Result:
+) -> ShownResult:
     """Release what a definition says, and return what was done.
 
     The output appears only after the verifier has counted it afresh and found it safe; after any
@@ -130,7 +131,7 @@ def release(
     spark: Any = None,
     node: Mapping[str, int] | None = None,
     ask: Ask | None = None,
-) -> tuple[Staged, Result]:
+) -> tuple[Staged, ShownResult]:
     """A verified release that nobody sees yet, and its result; an error when it is not safe.
 
     A `proof` is staged too, unless the search was stopped before it was done, or a person chose
@@ -181,7 +182,7 @@ def write_release(
     *,
     ask: Ask | None = None,
     spark: Any = None,
-) -> tuple[Staged, Result]:
+) -> tuple[Staged, ShownResult]:
     """The release at a node, staged and verified, and its result; an error when it is not safe.
 
     A person is asked before anything is staged: so nothing lies anywhere, and no table is locked,
@@ -313,7 +314,7 @@ def _stage_proof(proof: ProofLog, prepared: Prepared, best: Best, fingerprint: s
 
 
 def _ask(
-    ask: Ask, prepared: Prepared, found: Found, proposed: Result, target: Target | None
+    ask: Ask, prepared: Prepared, found: Found, proposed: ShownResult, target: Target | None
 ) -> None:
     """Go on only with a yes."""
     proposal = propose_release(

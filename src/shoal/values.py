@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -314,14 +314,9 @@ class Result:
     progress: tuple[Moment, ...] = ()
     chosen: Choice | None = None
 
-    def published(self, output: str) -> Result:
+    def published(self, output: str) -> Self:
         """The same result, with the place of the published output."""
         return replace(self, output=output)
-
-    def _repr_html_(self) -> str:
-        from shoal.report.render import result_html
-
-        return result_html(self)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.session import Session
 from shoal.engines.frames.source import open_frame
-from shoal.values import Result
+from shoal.report.result import ShownResult
 
 Columns = dict[str, list[str]]
 
@@ -46,7 +46,7 @@ AGE = {"role": "quasi-identifier", "hierarchy": {"intervals": [20]}, "from": 1}
 ROLES: dict[str, Any] = {"age": AGE, "sex": "quasi-identifier"}
 
 
-def released(columns: Columns, **keys: Any) -> Result:
+def released(columns: Columns, **keys: Any) -> ShownResult:
     attributes = {**ROLES, **keys.pop("attributes", {})}
     _, result = shoal.anonymize(
         pa.table(columns), {}, k=5, attributes=attributes, others="keep", with_result=True, **keys
@@ -54,7 +54,7 @@ def released(columns: Columns, **keys: Any) -> Result:
     return result
 
 
-def codes(result: Result) -> dict[str | None, str]:
+def codes(result: ShownResult) -> dict[str | None, str]:
     return {each.attribute: each.code for each in result.warnings}
 
 

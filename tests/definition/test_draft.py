@@ -35,7 +35,7 @@ def column(name: str, distinct: int, records: int = 1000, pattern: str = "v{}") 
 
 
 def role(found: Profile, hierarchy: Hierarchy | None = None) -> str:
-    return guess(found, hierarchy or Suppress(), judged=True).attribute.role
+    return guess(found, hierarchy or Suppress()).attribute.role
 
 
 @pytest.mark.parametrize(
@@ -70,23 +70,21 @@ def test_a_column_gets_the_role_that_its_name_and_values_suggest(
     assert role(found, hierarchy) == expected
 
 
-def test_a_sensitive_column_demands_diversity_where_that_can_be_judged() -> None:
+def test_a_sensitive_column_demands_diversity_of_its_values() -> None:
     income = column("income", 12)
-    assert guess(income, None, judged=True).attribute.diversity == Diversity(distinct=3)
-    assert guess(income, None, judged=False).attribute.role == "keep"
-    assert "k alone" in guess(income, None, judged=False).reason
+    assert guess(income, None).attribute.diversity == Diversity(distinct=3)
 
 
 def test_one_column_is_a_quasi_identifier_even_if_none_looks_like_one() -> None:
-    guesses = guess_all([column("email", 100), column("steps", 99)], lambda _: NUMBERS, True)
+    guesses = guess_all([column("email", 100), column("steps", 99)], lambda _: NUMBERS)
     assert [found.attribute.role for found in guesses] == ["identifier", "quasi-identifier"]
-    (only,) = guess_all([column("email", 100)], suppress, True)
+    (only,) = guess_all([column("email", 100)], suppress)
     assert only.attribute.role == "quasi-identifier"
 
 
 def test_quasi_identifiers_known_by_name_are_kept_when_there_are_too_many() -> None:
     columns = [*(column(f"q{i}", 3) for i in range(40)), column("sex", 2)]
-    guesses = guess_all(columns, suppress, True)
+    guesses = guess_all(columns, suppress)
     chosen = [found for found in guesses if found.attribute.role == "quasi-identifier"]
     nodes = 1
     for found in chosen:
@@ -108,7 +106,7 @@ def written(guesses: Sequence[Guess]) -> str:
 
 
 def test_no_value_of_the_data_is_written() -> None:
-    guesses = guess_all([column("sex", 3, pattern="secret{}")], suppress, True)
+    guesses = guess_all([column("sex", 3, pattern="secret{}")], suppress)
     assert "secret" not in written(guesses)
     assert "# 3 distinct values, 0 missing." in written(guesses)
 
@@ -128,13 +126,10 @@ def test_no_value_of_the_data_is_written() -> None:
         min_size=1,
         max_size=8,
         unique_by=lambda found: found.name,
-    ),
-    st.booleans(),
+    )
 )
-def test_every_draft_can_be_read_and_names_every_column(
-    profiles: list[Profile], judged: bool
-) -> None:
-    text = written(guess_all(profiles, suppress, judged))
+def test_every_draft_can_be_read_and_names_every_column(profiles: list[Profile]) -> None:
+    text = written(guess_all(profiles, suppress))
     definition = from_mapping(parse_yaml(text).data)
     assert list(definition.attributes) == [found.name for found in profiles]
     assert definition.quasi_identifiers

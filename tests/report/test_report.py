@@ -14,7 +14,7 @@ import pytest
 import commands
 import shoal
 from shoal.definition.read import from_mapping
-from shoal.report.result import to_json
+from shoal.report.result import ShownResult, to_json
 from shoal.report.run import document, page, text, write_report
 from shoal.report.sections import lost, safety, where
 from shoal.values import Result
@@ -54,7 +54,7 @@ def parsed(html: str) -> Strict:
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
+def result() -> ShownResult:
     frame = pd.DataFrame({"<b>": ["<i>x</i>", "<i>y</i>"] * 4, "a&b": list("11112222")})
     _, result = shoal.anonymize(
         frame, ["<b>", "a&b"], k=4, suppression=0, with_result=True, missing={"values": ["<NA>"]}
@@ -69,7 +69,7 @@ def definition(**keys: Any) -> shoal.Definition:
     )
 
 
-def test_a_notebook_shows_well_formed_html_with_names_as_text(result: Result) -> None:
+def test_a_notebook_shows_well_formed_html_with_names_as_text(result: ShownResult) -> None:
     html = parsed(result._repr_html_())
     assert "<b>" in html.text
     assert "a&b" in html.text
@@ -131,7 +131,7 @@ def test_removed_and_suppressed_records_are_told_apart(result: Result) -> None:
     assert lines[2] == "1 record with a missing quasi-identifier removed before."
 
 
-def test_an_unverified_result_never_reads_as_safe(result: Result) -> None:
+def test_an_unverified_result_never_reads_as_safe(result: ShownResult) -> None:
     unsafe = dataclasses.replace(result, verified=False)
     assert safety(unsafe) == "Not verified: do not pass this on."
     assert "Safe" not in parsed(unsafe._repr_html_()).text

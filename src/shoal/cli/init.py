@@ -83,7 +83,7 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
 
         profiles = [profile(name, counted, tokens) for name, counted in counts.items()]
         profiles = with_likeness(profiles, counts, distinct)
-        guesses = guess_all(profiles, propose, judged=True)
+        guesses = guess_all(profiles, propose)
         person = repeated_persons(guesses, distinct)
     release = _release_of(options.path, folder)
     return write_draft(Draft(_source(options, folder), release, k, tokens, person), guesses)

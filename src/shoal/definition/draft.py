@@ -104,28 +104,22 @@ def profile(name: str, counted: Mapping[str | None, int], missing: Collection[st
     return Profile(name, values, records, records - sum(counted[value] for value in values))
 
 
-def guess_all(profiles: Sequence[Profile], propose: Propose, judged: bool) -> list[Guess]:
-    """A guess for every column: at least one quasi-identifier, and not too many to search.
-
-    `judged` says whether demands on sensitive values can be met and verified.
-    """
-    guesses = [guess(profile, propose(profile.values), judged) for profile in profiles]
+def guess_all(profiles: Sequence[Profile], propose: Propose) -> list[Guess]:
+    """A guess for every column: at least one quasi-identifier, and not too many to search."""
+    guesses = [guess(profile, propose(profile.values)) for profile in profiles]
     if not any(found.attribute.role == "quasi-identifier" for found in guesses):
         guesses = _with_one_quasi_identifier(guesses, propose)
     return _searchable(guesses)
 
 
-def guess(profile: Profile, hierarchy: Hierarchy | None, judged: bool) -> Guess:
+def guess(profile: Profile, hierarchy: Hierarchy | None) -> Guess:
     """What one column may be, given the hierarchy that fits its values."""
     role, reason, by_name = _role(profile, hierarchy)
     if role == "quasi-identifier":
         attribute = Attribute(role=role, hierarchy=hierarchy or Suppress())
-    elif role == "sensitive" and judged:
+    elif role == "sensitive":
         distinct = 3 if len(profile.values) >= 10 else 2
         attribute = Attribute(role=role, diversity=Diversity(distinct=distinct))
-    elif role == "sensitive":
-        reason += " It is protected by k alone."
-        attribute = Attribute(role="keep")
     else:
         attribute = Attribute(role=role)
     return Guess(profile, attribute, reason, by_name)

@@ -7,11 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from shoal.report.sections import answers
-
 if TYPE_CHECKING:
     from shoal.report.sections import Section
-    from shoal.values import Result
 
 PLAIN_WIDTH = 88
 STYLE = """
@@ -35,11 +32,6 @@ border-bottom:1px solid #dfe6ea;overflow-wrap:anywhere;background:none;color:inh
 @media print{.shoal{max-width:none;font-size:10.5pt}.shoal tr,.shoal .verdict{break-inside:avoid}
 .shoal h2{break-after:avoid}.shoal *{print-color-adjust:exact}}
 """
-
-
-def result_html(result: Result) -> str:
-    """Is it safe, what was lost, what was done to each attribute, where is the file."""
-    return html_card(answers(result), verified=result.verified)
 
 
 def html_card(sections: Iterable[Section], *, verified: bool = True) -> str:

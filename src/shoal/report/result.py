@@ -17,6 +17,8 @@ from shoal.loss.base import CellLoss
 from shoal.privacy.base import accepts, reaches
 from shoal.report.columns import columns_of, treatment
 from shoal.report.exposure import class_sizes, exposure_of
+from shoal.report.render import html_card
+from shoal.report.sections import answers
 from shoal.report.write import write_whole
 from shoal.values import Best, Counts, Demand, Failure, Result, Treatment
 
@@ -29,6 +31,13 @@ if TYPE_CHECKING:
     from shoal.errors import Infeasible
     from shoal.privacy.base import PrivacyModel
     from shoal.values import Caution, Choice, Ints, Moment
+
+
+class ShownResult(Result):
+    """The result that a run returns: a notebook shows it as a card."""
+
+    def _repr_html_(self) -> str:
+        return html_card(answers(self), verified=self.verified)
 
 
 class Stopwatch:
@@ -92,7 +101,7 @@ def build_result(
     *,
     verified: bool,
     chosen: Choice | None = None,
-) -> Result:
+) -> ShownResult:
     """What a run did; `chosen` where a person chose the node."""
     best, quasi_identifiers = released.best, run.definition.quasi_identifiers
     treated = treatments(run, released)
@@ -119,7 +128,7 @@ def build_result(
     )
 
 
-def build_failure(run: Run, failure: Infeasible, top: Counts) -> Result:
+def build_failure(run: Run, failure: Infeasible, top: Counts) -> ShownResult:
     """What a run did that ended without a release; `top` are the most general classes."""
     return _result(
         run,
@@ -140,12 +149,12 @@ def build_failure(run: Run, failure: Infeasible, top: Counts) -> Result:
     )
 
 
-def _result(run: Run, **outcome: Any) -> Result:
+def _result(run: Run, **outcome: Any) -> ShownResult:
     """The outcome with what it rests on."""
     given = run.definition
     proposed = [name for name in given.quasi_identifiers if not given.attributes[name].hierarchy]
     written = to_mapping(run.filled)["attributes"]
-    return Result(
+    return ShownResult(
         records=run.table.records + run.table.removed,
         removed=run.table.removed,
         sources=run.sources,

@@ -90,10 +90,9 @@ def _scans(
     """Each file as SQL that reads it; Parquet files that are alike are one."""
     scans: list[FileScan] = []
     alike: dict[SameShape, list[Path]] = {}
-    root = fixed_folder(options.path)
     for number, path in enumerate(paths):
         if _format(path, options)[0] == "parquet":
-            partition = tuple(partitions_of(path, root).items())
+            partition = tuple(partitions_of(path, fixed_folder(options.path)).items())
             alike.setdefault(SameShape(schema_of(path), partition), []).append(path)
         else:
             scans.append(_scan(session, path, options, expect, number, stored=stored))
