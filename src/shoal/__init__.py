@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shoal.analysis.before_after import RiskReport, risk
+    from shoal.analysis.lattice import LatticeNodes, lattice
+    from shoal.analysis.solutions import Solutions, solutions
     from shoal.anonymize import anonymize
     from shoal.checking import check, verify
     from shoal.comparing import compare
@@ -37,16 +39,20 @@ _HOMES = {
     "Definition": "definition.model",
     "Infeasible": "errors",
     "Interrupted": "errors",
+    "LatticeNodes": "analysis.lattice",
     "Refused": "errors",
     "Result": "values",
     "RiskReport": "analysis.before_after",
     "ShoalError": "errors",
+    "Solutions": "analysis.solutions",
     "Verdict": "values",
     "anonymize": "anonymize",
     "check": "checking",
     "compare": "comparing",
+    "lattice": "analysis.lattice",
     "risk": "analysis.before_after",
     "run": "pipeline",
+    "solutions": "analysis.solutions",
     "verify": "checking",
 }
 
@@ -60,16 +66,20 @@ __all__ = [
     "Definition",
     "Infeasible",
     "Interrupted",
+    "LatticeNodes",
     "Refused",
     "Result",
     "RiskReport",
     "ShoalError",
+    "Solutions",
     "Verdict",
     "anonymize",
     "check",
     "compare",
+    "lattice",
     "risk",
     "run",
+    "solutions",
     "verify",
 ]
 

@@ -15,10 +15,12 @@ from shoal.cli import (
     doctor,
     hierarchy,
     init,
+    lattice,
     plugins,
     risk,
     run,
     schema,
+    solutions,
     verify,
 )
 
@@ -39,6 +41,10 @@ app.command("run", short_help="Release what a definition says, verified.")(run.r
 app.command("verify", short_help="Say whether a written release is safe.")(verify.verify)
 app.command("check", short_help="Measure any file, without a definition.")(check.check)
 app.command("risk", short_help="Measure how likely people are recognised.")(risk.risk)
+app.command("solutions", short_help="List the best safe nodes, or all minimal ones.")(
+    solutions.solutions
+)
+app.command("lattice", short_help="List every node, safe or not.")(lattice.lattice)
 app.command("compare", short_help="Compare search strategies on your data.")(compare.compare)
 app.command("init", short_help="Write a definition to start from.")(init.init)
 app.command("convert", short_help="Write a definition as YAML, JSON or XML.")(convert.convert)

@@ -1,0 +1,113 @@
+"""`shoal solutions`: which safe nodes are there beside the best one?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shoal.definition.model import Definition
+    from shoal.report.shown import Shown
+
+EXAMPLES = """
+\b
+Examples:
+  shoal solutions patients.yaml
+  shoal solutions patients.yaml --best 50 --json best.json
+  shoal solutions patients.yaml --minimal --time-limit 60s
+
+The best nodes are proved to be the best. Minimal nodes are all safe nodes with no safe one below.
+A time limit or Ctrl-C ends the search early; what is proved by then is shown and written.
+Exit codes: 0 listed; 2 the definition, the data or an option is wrong; 3 no node is safe;
+130 interrupted.
+"""
+
+
+def solutions(
+    definition: Annotated[Path, typer.Argument(help="The definition, YAML, JSON or XML.")],
+    best: Annotated[
+        int | None, typer.Option(min=1, help="List so many of the least lossy safe nodes.")
+    ] = None,
+    minimal: Annotated[
+        bool, typer.Option("--minimal", help="List all safe nodes with no safe node below.")
+    ] = False,
+    at_most: Annotated[
+        int, typer.Option(min=1, help="Stop when more minimal nodes than this are found.")
+    ] = 1000,
+    time_limit: Annotated[
+        str | None, typer.Option(help="Stop the search after, such as 30s or 5min.")
+    ] = None,
+    json: Annotated[
+        str | None, typer.Option(help="Write the nodes as JSON here; - for standard output.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write a picture of the nodes here.")] = None,
+) -> None:
+    """List the least lossy safe nodes, or all minimal ones; nothing is released."""
+    from shoal.analysis.solutions import solutions as find
+    from shoal.cli.progress import progress_of
+
+    if minimal and best is not None:
+        raise typer.BadParameter("give --best or --minimal, not both")
+    given = read_definition(definition, {"JSON": json, "picture": svg}, time_limit)
+    with progress_of(f"Reading {given.source.shown}") as display:
+        found = find(
+            given,
+            10 if best is None else best,
+            minimal=minimal,
+            at_most=at_most,
+            watch=display.say,
+            file=str(definition),
+        )
+    if svg is not None:
+        found.plot().save(svg)
+    write(found, found.to_dict(), json, [svg])
+    if found.ended == "interrupted":
+        raise typer.Exit(130)
+
+
+solutions.__doc__ = f"{solutions.__doc__}\n{EXAMPLES}"
+
+
+def read_definition(
+    path: Path, written: Mapping[str, str | Path | None], time_limit: str | None = None
+) -> Definition:
+    """The definition, after it is sure that nothing that is written would overwrite another file.
+
+    `written` are the files to write by what messages call them; - is standard output.
+    """
+    from shoal.definition.overwriting import check_written
+    from shoal.definition.read import override, read
+    from shoal.report.write import check_place
+
+    search = None if time_limit is None else {"time limit": time_limit}
+    name = f"{path} with the options of the command"
+    definition = override(read(path), {"search": search}, name)
+    places = {key: Path(to) for key, to in written.items() if to is not None and to != "-"}
+    check_written(definition, str(path), places)
+    for place in places.values():
+        check_place(place)
+    return definition
+
+
+def write(
+    found: Shown,
+    plain: Mapping[str, object],
+    json: str | None,
+    others: list[Path | None],
+) -> None:
+    """Print what was found and write the JSON; `others` were written already, and are named."""
+    from shoal.cli.output import print_json, save_json
+
+    if json is not None and json != "-":
+        save_json(Path(json), plain)
+    if json == "-":
+        print_json(plain)
+        return
+    typer.echo(str(found))
+    for path in (None if json is None else Path(json), *others):
+        if path is not None:
+            typer.echo(f"\nWritten: {path}")
