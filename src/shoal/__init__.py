@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from shoal.analysis.before_after import RiskReport, risk
     from shoal.analysis.lattice import LatticeNodes, lattice
     from shoal.analysis.solutions import Solutions, solutions
+    from shoal.analysis.utility import UtilityReport, utility
     from shoal.anonymize import anonymize
     from shoal.checking import check, verify
     from shoal.comparing import compare
@@ -45,6 +46,7 @@ _HOMES = {
     "RiskReport": "analysis.before_after",
     "ShoalError": "errors",
     "Solutions": "analysis.solutions",
+    "UtilityReport": "analysis.utility",
     "Verdict": "values",
     "anonymize": "anonymize",
     "check": "checking",
@@ -53,6 +55,7 @@ _HOMES = {
     "risk": "analysis.before_after",
     "run": "pipeline",
     "solutions": "analysis.solutions",
+    "utility": "analysis.utility",
     "verify": "checking",
 }
 
@@ -72,6 +75,7 @@ __all__ = [
     "RiskReport",
     "ShoalError",
     "Solutions",
+    "UtilityReport",
     "Verdict",
     "anonymize",
     "check",
@@ -80,6 +84,7 @@ __all__ = [
     "risk",
     "run",
     "solutions",
+    "utility",
     "verify",
 ]
 

@@ -1,4 +1,6 @@
-"""What a custodian looks at before signing: the risk of a table, before and after.
+"""What a custodian looks at before signing: the risk and the use of a table, before and after.
+
+Risk:
 
 - `risk`: attackers, class sizes, uniques: `risk_of` measures one table.
 - `population`: estimators of how many people are unique in the population.
@@ -7,4 +9,11 @@
 - `before_after`: the same for files and definitions: `shoal.risk`.
 - `solutions`: the least lossy safe nodes, and with `minimal` those with no safe node below them.
 - `lattice`: every node, safe or not; `hasse` draws nodes. `nodes` is what these lists share.
+
+Use:
+
+- `released`: finds the written release again in its source: its levels and its classes.
+- `quality`, `squared_errors`: ARX's quality measures of a release.
+- `distributions`, `dependence`, `columns`: columns and pairs of columns, before and after.
+- `utility`: all of that for a definition: `shoal.utility`.
 """

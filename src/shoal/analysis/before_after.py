@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.analysis.identifiers import identifiers
+from shoal.analysis.released import open_release
 from shoal.analysis.risk import THRESHOLD, Demands, risk_of
-from shoal.definition.model import OutputFile, OutputTable
-from shoal.engines.base import DatabaseOptions, FileOptions, SparkOptions
+from shoal.engines.base import FileOptions
 from shoal.engines.frames.source import open_frame
 from shoal.engines.opening import open_source
-from shoal.errors import BadDefinition, Mistake, UserError
+from shoal.errors import BadDefinition, Mistake
 from shoal.pipeline import load
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _of_definition(
     names, missing = definition.quasi_identifiers, definition.missing.values
     with closing(open_source(definition.source.options(), set(definition.attributes))) as source:
         before = _measured(source, names, missing, demands, people)
-    written = _release_of(definition)
+    written = open_release(definition)
     if written is None:
         return RiskReport(before)
     size = None if before.population is None else before.population.size
@@ -122,29 +122,6 @@ def _of_definition(
     with closing(written):
         after = risk_of(written, names, demands=same, without_blank=definition.suppressed == "mark")
     return RiskReport(before, after)
-
-
-def _release_of(definition: Definition) -> Source | None:
-    """The release of the definition, None where there is none yet; an error if unreadable."""
-    output = definition.output
-    options: SourceOptions
-    if output is None:
-        return None
-    if isinstance(output, OutputFile):
-        if not output.path.exists():
-            return None
-        delimiter = output.delimiter if output.path.suffix.lower() == ".csv" else None
-        options = FileOptions(str(output.path), output.format, delimiter, options=output.settings)
-    elif isinstance(output, OutputTable):
-        options = DatabaseOptions(output.url, output.table)
-    else:
-        options = SparkOptions(output.spark, output.format)
-    try:
-        return open_source(options, set(definition.attributes))
-    except UserError as error:
-        if error.code != "no-table":
-            raise
-        return None
 
 
 def _measured(

@@ -21,6 +21,7 @@ from shoal.cli import (
     run,
     schema,
     solutions,
+    utility,
     verify,
 )
 
@@ -45,6 +46,7 @@ app.command("solutions", short_help="List the best safe nodes, or all minimal on
     solutions.solutions
 )
 app.command("lattice", short_help="List every node, safe or not.")(lattice.lattice)
+app.command("utility", short_help="Measure what a release is still good for.")(utility.utility)
 app.command("compare", short_help="Compare search strategies on your data.")(compare.compare)
 app.command("init", short_help="Write a definition to start from.")(init.init)
 app.command("convert", short_help="Write a definition as YAML, JSON or XML.")(convert.convert)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from shoal.report.sections import Section
     from shoal.values import Result
 
 
@@ -76,6 +77,25 @@ def table_of(
     for row in rows:
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     return table
+
+
+def show_sections(sections: Iterable[Section]) -> None:
+    """Sections on standard output: text as it is, never as markup; the first is the answer."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    whole_lines = not console.is_terminal
+    for number, section in enumerate(sections):
+        if number:
+            console.print()
+        if section.title:
+            console.print(Text(section.title, style="bold"))
+        for line in section.lines:
+            style = "" if section.title else "bold"
+            console.print(Text(line, style=style), soft_wrap=whole_lines)
+        if section.rows:
+            console.print(table_of(section.heading, section.rows, section.numbers))
 
 
 def show_result(result: Result, *, json: str | None = None, report: Path | None = None) -> None:

@@ -1,0 +1,148 @@
+"""What a release kept of each column and of each pair of columns, from counts of both tables.
+
+Quasi-identifiers are counted from the encoded table. Sensitive and kept columns are counted by the
+engines, in the source and in the release: one query each, together with the quasi-identifiers.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.analysis.dependence import Dependence, Strength, strength_of
+from shoal.analysis.distributions import compare_counts, distribution_of
+from shoal.collapse.read import budget
+from shoal.encode.rows import column_of, weights_of
+
+if TYPE_CHECKING:
+    from shoal.analysis.distributions import Distribution
+    from shoal.analysis.released import Measured
+    from shoal.values import Ints
+
+MOST_VALUES = 1_000
+"""Columns that are released as they are and have more distinct values are not measured."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The distributions of columns and the dependence of pairs; and why others have none."""
+
+    distributions: tuple[Distribution, ...]
+    dependences: tuple[Dependence, ...]
+    left_out: dict[str, str]
+
+
+def compare_columns(measured: Measured) -> Columns:
+    """Every quasi-identifier and every other released column, before and after."""
+    table, k = measured.table, measured.prepared.definition.k
+    distributions = [
+        distribution_of(table, index, measured.node, measured.classes, k)
+        for index in range(len(measured.node))
+    ]
+    dependences = list(_among_quasi_identifiers(measured))
+    left_out = {}
+    for name in measured.prepared.definition.names("sensitive", "keep"):
+        if _has_many_values(measured, name):
+            left_out[name] = f"it has more than {MOST_VALUES:,} values"
+            continue
+        counts = _Counts.of(measured, name)
+        before, after = counts.values_of(name)
+        if any(number > before.get(value, 0) for value, number in after.items()):
+            left_out[name] = "its values have another form in the release"
+            continue
+        distributions.append(compare_counts(name, before, after, k))
+        dependences += counts.dependences(name)
+    return Columns(tuple(distributions), tuple(dependences), left_out)
+
+
+def _among_quasi_identifiers(measured: Measured) -> Iterator[Dependence]:
+    """Each pair of quasi-identifiers: by original values, and by the labels of the release."""
+    table = measured.table
+    kept = measured.classes.kept[measured.classes.class_of]
+    released = table.weights * kept
+    names = [attribute.name for attribute in table.attributes]
+    groups = [
+        attribute.groups[level][codes]
+        for attribute, codes, level in zip(
+            table.attributes, table.codes, measured.node, strict=True
+        )
+    ]
+    for i, j in itertools.combinations(range(len(names)), 2):
+        before = strength_of(table.codes[i], table.codes[j], table.weights)
+        after = strength_of(groups[i], groups[j], released)
+        yield Dependence((names[i], names[j]), before, after)
+
+
+def _has_many_values(measured: Measured, name: str) -> bool:
+    missing = measured.prepared.definition.missing.values
+    return measured.source.count_distinct([name], missing, at_most=MOST_VALUES) > MOST_VALUES
+
+
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """Combinations of the quasi-identifiers and one more column, in the source and the release.
+
+    `quasi_identifiers` is empty where there are too many combinations: then the column is counted
+    alone. `blank_after` are the marked records, which have no sensitive value in the release.
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    before: pa.Table
+    after: pa.Table
+    blank_after: int
+
+    @classmethod
+    def of(cls, measured: Measured, name: str) -> _Counts:
+        """Count both tables, one query each."""
+        definition = measured.prepared.definition
+        names, missing = definition.quasi_identifiers, definition.missing.values
+        complete = names if definition.missing.match == "basic" else ()
+        most = budget(definition)
+        blank = 0
+        if definition.suppressed == "mark" and name in definition.sensitive:
+            blank = measured.classes.suppressed
+        for others in (names, ()):
+            columns = (*others, name)
+            before = measured.source.count_by(columns, missing, complete=complete, at_most=most)
+            if before.num_rows <= most:
+                break
+        return cls(others, before, measured.release.count_by(columns, missing), blank)
+
+    def values_of(self, name: str) -> tuple[dict[str | None, int], dict[str | None, int]]:
+        """The records of each value, before and after; marked records have none after."""
+        before, after = (_counts_of(table, name) for table in (self.before, self.after))
+        after[None] = after.get(None, 0) - self.blank_after
+        return before, {value: number for value, number in after.items() if number}
+
+    def dependences(self, name: str) -> Iterator[Dependence]:
+        """Each quasi-identifier with the column; records without any are not in the release."""
+        empty = np.ones(self.after.num_rows, dtype=bool)
+        for other in self.quasi_identifiers:
+            empty &= self.after[other].is_null().to_numpy()
+        after = self.after.filter(pa.array(~empty))
+        for other in self.quasi_identifiers:
+            yield Dependence(
+                (other, name), _strength(self.before, other, name), _strength(after, other, name)
+            )
+
+
+def _counts_of(table: pa.Table, name: str) -> dict[str | None, int]:
+    """The records of each value of a column; None are those without."""
+    column = column_of(table, name)
+    counts: dict[str | None, int] = {}
+    counts.update(column.counts.items())
+    missing: Ints = weights_of(table)[column.rows == len(column.counts)]
+    if len(missing):
+        counts[None] = int(missing.sum())
+    return counts
+
+
+def _strength(table: pa.Table, first: str, second: str) -> Strength:
+    return strength_of(
+        column_of(table, first).rows, column_of(table, second).rows, weights_of(table)
+    )

@@ -1,0 +1,207 @@
+"""The release of a definition, found again in its source: at which levels, and which classes.
+
+Measures of a release need both tables as counts. `find_release` reads the written release and looks
+for the node whose classes it has: every released class must have as many records as the class of
+the same labels in the source. So what is measured is what was written, also where somebody chose
+the node or the demands of the command, and a release of other data is an error.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.definition.model import OutputFile, OutputTable
+from shoal.encode.rows import number_rows
+from shoal.engines.base import DatabaseOptions, FileOptions, SparkOptions
+from shoal.engines.opening import open_source
+from shoal.errors import BadData, UserError
+from shoal.pipeline import prepare
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+    from shoal.encode.table import Attribute, Table
+    from shoal.engines.base import Source, SourceOptions
+    from shoal.pipeline import Prepared
+    from shoal.search.problem import Partition
+    from shoal.values import Ints, Node
+
+MOST_NODES = 4096
+"""So many nodes are compared with a release whose labels stand at several levels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A source and its release, both open, the node of the release, and its classes.
+
+    `classes.kept` are those that the release has.
+    """
+
+    source: Source
+    release: Source
+    prepared: Prepared
+    node: Node
+    classes: Partition
+
+    @property
+    def table(self) -> Table:
+        return self.prepared.table
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """The level of each quasi-identifier, by name."""
+        names = [attribute.name for attribute in self.table.attributes]
+        return dict(zip(names, self.node, strict=True))
+
+
+def open_release(definition: Definition, *, spark: Any = None) -> Source | None:
+    """The release of the definition, None where there is none yet; an error if unreadable."""
+    output = definition.output
+    options: SourceOptions
+    if output is None:
+        return None
+    if isinstance(output, OutputFile):
+        if not output.path.exists():
+            return None
+        options = FileOptions(
+            str(output.path),
+            output.format,
+            output.delimiter if output.path.suffix.lower() == ".csv" else None,
+            header=True,
+            formulas=output.formulas,
+            options=output.settings,
+        )
+    elif isinstance(output, OutputTable):
+        options = DatabaseOptions(output.url, output.table)
+    else:
+        options = SparkOptions(output.spark, output.format)
+    try:
+        return open_source(options, set(definition.attributes), spark=spark)
+    except UserError as error:
+        if error.code != "no-table":
+            raise
+        return None
+
+
+@contextmanager
+def find_release(definition: Definition, *, file: str, spark: Any = None) -> Iterator[Measured]:
+    """The source and the release of a definition, until the context ends."""
+    with ExitStack() as cleanup:
+        release = open_release(definition, spark=spark)
+        if release is None:
+            where = "the definition names no output" if definition.output is None else ""
+            raise BadData(
+                where or "there is no release yet where the definition writes it",
+                code="no-release",
+                hint=f"release it first: shoal run {file}",
+            )
+        cleanup.enter_context(closing(release))
+        source = open_source(
+            definition.source.options(),
+            expect=set(definition.attributes),
+            resources=definition.engine.resources(),
+            spark=spark,
+        )
+        cleanup.enter_context(closing(source))
+        prepared = prepare(definition, source, file=file)
+        node, classes = _matched(prepared, release)
+        yield Measured(source, release, prepared, node, classes)
+
+
+def _matched(prepared: Prepared, release: Source) -> tuple[Node, Partition]:
+    """The node whose classes the release has, and its classes with those kept."""
+    definition, table = prepared.definition, prepared.table
+    marks = definition.suppressed == "mark"
+    counted = release.count_by(definition.quasi_identifiers)
+    blank, labels, sizes = _split_blank(counted, marks=marks)
+    levels = [
+        [
+            level
+            for level in range(lowest, attribute.height + 1)
+            if set(column.drop_null().to_pylist()) <= set(attribute.hierarchy.labels[level])
+        ]
+        for attribute, column, lowest in zip(table.attributes, labels, table.bottom, strict=True)
+    ]
+    for node in itertools.islice(itertools.product(*levels), MOST_NODES):
+        classes = _classes_with(prepared, node, labels, sizes)
+        if classes is not None and (not marks or blank == _all_missing(table, node, classes)):
+            return node, classes
+    raise BadData(
+        f"{release.name} is not a release of {prepared.definition.source.shown} by this definition:"
+        " its classes are not those of the source at any levels",
+        code="other-release",
+        hint="the data or the definition changed since; run it again",
+    )
+
+
+def _split_blank(counted: pa.Table, *, marks: bool) -> tuple[int, list[pa.Array], Ints]:
+    """The records without any quasi-identifier where such are marked, and the other classes."""
+    columns = [column.combine_chunks() for column in counted.columns]
+    labels, sizes = columns[:-1], columns[-1].to_numpy(zero_copy_only=False).astype(np.int64)
+    if not marks:
+        return 0, labels, sizes
+    empty = np.ones(len(sizes), dtype=bool)
+    for column in labels:
+        empty &= column.is_null().to_numpy(zero_copy_only=False)
+    stay = pa.array(~empty)
+    return int(sizes[empty].sum()), [column.filter(stay) for column in labels], sizes[~empty]
+
+
+def _classes_with(
+    prepared: Prepared, node: Node, labels: list[pa.Array], sizes: Ints
+) -> Partition | None:
+    """The classes of a node, kept where the release has them; None where it has other ones.
+
+    A class without any label cannot be told from marked records: there the demands decide.
+    """
+    table = prepared.table
+    columns, widths = [], []
+    for attribute, codes, column, level in zip(
+        table.attributes, table.codes, labels, node, strict=True
+    ):
+        columns.append(np.append(attribute.groups[level][codes], _groups(attribute, level, column)))
+        widths.append(len(attribute.hierarchy.labels[level]) + 1)
+    number, found = number_rows(columns, widths)
+    tuples = table.tuples
+    before = np.bincount(number[:tuples], weights=table.weights, minlength=found)
+    after = np.bincount(number[tuples:], weights=sizes, minlength=found)
+    if ((after > 0) & (after != before)).any():
+        return None
+    classes = prepared.problem.partition(node)
+    kept = np.zeros(len(classes.kept), dtype=bool)
+    kept[classes.class_of] = after[number[:tuples]] > 0
+    if prepared.definition.suppressed == "mark":
+        nothing = _without_label(table, node)
+        kept[classes.class_of[nothing]] = classes.kept[classes.class_of[nothing]]
+    return replace(classes, kept=kept)
+
+
+def _groups(attribute: Attribute, level: int, labels: pa.Array) -> Ints:
+    """The group of each label at a level; the one after the last for a missing value."""
+    names = attribute.hierarchy.labels[level]
+    group_of = {label: group for group, label in enumerate(names)}
+    return np.array(
+        [len(names) if label is None else group_of[label] for label in labels.to_pylist()],
+        dtype=np.int64,
+    )
+
+
+def _without_label(table: Table, node: Node) -> Ints:
+    """The tuples that have no value in any column at a node."""
+    nothing = np.ones(table.tuples, dtype=bool)
+    for attribute, codes, level in zip(table.attributes, table.codes, node, strict=True):
+        nothing &= attribute.groups[level][codes] == len(attribute.hierarchy.labels[level])
+    return np.flatnonzero(nothing)
+
+
+def _all_missing(table: Table, node: Node, classes: Partition) -> int:
+    """The records that a marked release shows without any label: suppressed, or all missing."""
+    kept = classes.kept[classes.class_of]
+    kept[_without_label(table, node)] = False
+    return int(table.weights[~kept].sum())

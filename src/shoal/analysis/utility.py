@@ -1,0 +1,274 @@
+"""`shoal.utility`: what a release is still good for, measured against its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal import plugins
+from shoal.analysis.columns import compare_columns
+from shoal.analysis.quality import qualities
+from shoal.analysis.released import find_release
+from shoal.analysis.squared_errors import squared_errors
+from shoal.definition.demands import loss_of
+from shoal.loss.base import ClassLoss
+from shoal.pipeline import load
+from shoal.report.sections import Section, count, share
+from shoal.report.shown import Shown
+from shoal.search.objective import objective_of
+
+if TYPE_CHECKING:
+    from shoal.analysis.dependence import Dependence
+    from shoal.analysis.distributions import Distribution, LabelCount
+    from shoal.analysis.quality import Quality
+    from shoal.analysis.released import Measured
+    from shoal.definition.model import Definition
+    from shoal.loss.base import Loss
+
+MOST_PAIRS = 10
+"""So many pairs of columns are printed; JSON has them all."""
+
+PAIRS = "Cramer's V, corrected for chance, and mutual information in bits, before and after."
+
+
+@dataclass(frozen=True)
+class LossOf:
+    """A loss of the release in all, and of each attribute where the loss has one for each."""
+
+    name: str
+    loss: float
+    attributes: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class UtilityReport(Shown):
+    """What a release lost, by every loss and measure, column by column and pair by pair.
+
+    `loss_model` is the loss that the definition minimises. `left_out` names the columns that were
+    not compared, with the reason.
+    """
+
+    source: str
+    release: str
+    source_records: int
+    removed: int
+    suppressed: int
+    levels: Mapping[str, int]
+    loss_model: str
+    losses: tuple[LossOf, ...]
+    qualities: tuple[Quality, ...]
+    distributions: tuple[Distribution, ...]
+    dependences: tuple[Dependence, ...]
+    left_out: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as `shoal utility --json` writes them."""
+        return {
+            "source": self.source,
+            "release": self.release,
+            "records": self.source_records,
+            "removed": self.removed,
+            "suppressed": self.suppressed,
+            "levels": dict(self.levels),
+            "loss_model": self.loss_model,
+            "losses": {
+                each.name: {"loss": each.loss, "attributes": dict(each.attributes)}
+                for each in self.losses
+            },
+            "quality": {each.name: _plain_quality(each) for each in self.qualities},
+            "distributions": [_plain_distribution(each) for each in self.distributions],
+            "dependence": [{**asdict(each), "kept": each.kept} for each in self.dependences],
+            "left_out": dict(self.left_out),
+        }
+
+    def sections(self) -> Sequence[Section]:
+        """What was lost in all, of each column, and of pairs of columns."""
+        return tuple(self._sections())
+
+    def records(self) -> Sequence[Mapping[str, Any]]:
+        """A row for each column: its level, its losses, the distance of its distributions."""
+        rows = []
+        for each in self.distributions:
+            row: dict[str, Any] = {"column": each.column, "level": each.level}
+            for loss in self.losses:
+                if loss.attributes:
+                    row[loss.name] = loss.attributes.get(each.column)
+            rows.append({**row, "distance": each.distance})
+        return rows
+
+    def _sections(self) -> Iterator[Section]:
+        records, released = self.source_records, self.source_records - self.suppressed
+        chosen = next(each for each in self.losses if each.name == self.loss_model)
+        answer = (
+            f"{released:,} of {count(records, 'record')} are released "
+            f"({share(released, records)}), with a loss of {chosen.loss:.6f} ({self.loss_model})."
+        )
+        yield Section("", (answer,))
+        yield _measures(self)
+        yield _columns(self)
+        yield from _pairs(self)
+        if self.left_out:
+            rows = tuple((name, why) for name, why in self.left_out.items())
+            yield Section("Columns that were not compared", (), ("column", "because"), rows)
+
+
+def utility(
+    definition: Definition | Mapping[str, Any] | str | Path,
+    *,
+    spark: Any = None,
+) -> UtilityReport:
+    """What the release of a definition is still good for.
+
+    The source and the written release are counted where they are. A definition that was not
+    released yet is an error that says so.
+
+    Args:
+        definition: A path, a mapping or a model.
+        spark: The session for what the definition reads or writes in Spark, else one is made.
+
+    Returns:
+        The report: losses, quality measures, distributions and dependence before and after.
+    """
+    file = str(definition) if isinstance(definition, str | Path) else "definition"
+    with find_release(load(definition), file=file, spark=spark) as measured:
+        return _report(measured)
+
+
+def _report(measured: Measured) -> UtilityReport:
+    table, node, classes = measured.table, measured.node, measured.classes
+    columns = compare_columns(measured)
+    return UtilityReport(
+        source=measured.source.name,
+        release=measured.release.name,
+        source_records=table.records,
+        removed=table.removed,
+        suppressed=classes.suppressed,
+        levels=measured.levels,
+        loss_model=measured.prepared.definition.loss.name,
+        losses=tuple(_losses(measured)),
+        qualities=(*qualities(table, node, classes), *squared_errors(table, node, classes)),
+        distributions=columns.distributions,
+        dependences=columns.dependences,
+        left_out=columns.left_out,
+    )
+
+
+def _losses(measured: Measured) -> Iterator[LossOf]:
+    """The release by every loss: the definition's own first, others with their usual parameters."""
+    definition, table = measured.prepared.definition, measured.table
+    losses: dict[str, Loss] = {definition.loss.name: loss_of(definition)}
+    for name in plugins.names("loss"):
+        if name not in losses and (made := _usual(name)) is not None:
+            losses[name] = made
+    names = [attribute.name for attribute in table.attributes]
+    for name, loss in losses.items():
+        aggregate = definition.loss.aggregate if name == definition.loss.name else "mean"
+        objective = objective_of(table, loss, aggregate)
+        found = objective.attribute_losses(measured.node, measured.classes)
+        each = {} if isinstance(loss, ClassLoss) else dict(zip(names, found, strict=True))
+        yield LossOf(name, objective.measure(measured.node, measured.classes), each)
+
+
+def _usual(name: str) -> Loss | None:
+    """A loss without parameters; None for one of a plug-in that needs some."""
+    try:
+        made: Loss = plugins.make("loss", name, {})
+    except ValueError:
+        return None
+    return made
+
+
+def _measures(report: UtilityReport) -> Section:
+    """Every measure of the whole release in a line."""
+    losses = [(f"{each.name} loss", f"{each.loss:.6g}", "") for each in report.losses]
+    measures = [
+        (each.name.replace("_", " "), "", f"{each.quality:.4f}") for each in report.qualities
+    ]
+    return Section(
+        "What was lost in all",
+        ("A loss is better the smaller it is; a quality is 1 at best and 0 at worst.",),
+        ("measure", "loss", "quality"),
+        (*losses, *measures),
+        (1, 2),
+    )
+
+
+def _columns(report: UtilityReport) -> Section:
+    """Each column in a line: its losses, and how far its distribution moved."""
+    losses = [each for each in report.losses if each.attributes]
+    rows = []
+    for each in report.distributions:
+        of_losses = [
+            f"{loss.attributes[each.column]:.1%}" if each.column in loss.attributes else ""
+            for loss in losses
+        ]
+        level = "as it is" if each.level is None else str(each.level)
+        rows.append((each.column, level, *of_losses, f"{each.distance:.2%}"))
+    heading = ("column", "level", *(loss.name for loss in losses), "moved")
+    meaning = (
+        "Moved: the share of records that would have to change their label so that the release "
+        "had the distribution of the source (total variation distance)."
+    )
+    return Section(
+        "What each column lost",
+        (meaning,),
+        heading,
+        tuple(rows),
+        tuple(range(1, len(heading))),
+    )
+
+
+def _pairs(report: UtilityReport) -> Iterator[Section]:
+    """The pairs of columns that depend most on each other, and what is left of that."""
+    strongest = sorted(report.dependences, key=lambda each: -each.before.corrected_v)
+    if not strongest:
+        return
+    rows = tuple(
+        (
+            " and ".join(each.columns),
+            f"{each.before.corrected_v:.3f}",
+            f"{each.after.corrected_v:.3f}",
+            f"{each.before.mutual_information:.3f}",
+            f"{each.after.mutual_information:.3f}",
+        )
+        for each in strongest[:MOST_PAIRS]
+    )
+    more = (
+        "" if len(strongest) <= MOST_PAIRS else f" The strongest {MOST_PAIRS} of {len(strongest)}."
+    )
+    yield Section(
+        "What columns tell of each other",
+        (f"{PAIRS}{more}",),
+        ("columns", "V", "V after", "bits", "bits after"),
+        rows,
+        (1, 2, 3, 4),
+    )
+
+
+def _plain_quality(each: Quality) -> dict[str, Any]:
+    plain: dict[str, Any] = {"quality": each.quality}
+    if each.table is not None:
+        plain |= asdict(each.table)
+    if each.attributes:
+        plain["attributes"] = {
+            name: {"quality": one.quality, **asdict(one)} for name, one in each.attributes.items()
+        }
+        plain["aggregates"] = dict(each.aggregates)
+    return plain
+
+
+def _plain_distribution(each: Distribution) -> dict[str, Any]:
+    unreleased = each.unreleased
+    return {
+        "column": each.column,
+        "level": each.level,
+        "distance": each.distance,
+        "labels": [_plain_label(one) for one in each.labels],
+        "unreleased": None if unreleased is None else _plain_label(unreleased),
+    }
+
+
+def _plain_label(each: LabelCount) -> dict[str, Any]:
+    return asdict(each)

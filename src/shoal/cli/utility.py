@@ -1,0 +1,49 @@
+"""`shoal utility`: what is a release still good for?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLES = """
+\b
+Examples:
+  shoal utility patients.yaml
+  shoal utility patients.yaml --json utility.json
+
+The release must be there: `shoal run` makes it. Source and release are counted, neither is changed.
+Exit codes: 0 measured; 2 a file, a column or an option is wrong, or there is no release yet.
+"""
+
+
+def utility(
+    definition: Annotated[Path, typer.Argument(help="The definition of the release.")],
+    json: Annotated[
+        str | None, typer.Option(help="Write the measures as JSON here; - for standard output.")
+    ] = None,
+) -> None:
+    """Measure what a release lost: losses, quality, distributions, dependence of columns."""
+    from shoal.analysis.utility import utility as measure
+    from shoal.cli.output import print_json, save_json, show_sections
+    from shoal.cli.progress import progress_of
+    from shoal.definition.overwriting import check_written
+    from shoal.definition.read import read
+    from shoal.report.write import check_place
+
+    if json is not None and json != "-":
+        check_place(Path(json))
+        check_written(read(definition), str(definition), {"result": Path(json)})
+    with progress_of(f"Measuring the release of {definition}"):
+        found = measure(definition)
+    if json == "-":
+        print_json(found.to_dict())
+        return
+    show_sections(found.sections())
+    if json is not None:
+        save_json(Path(json), found.to_dict())
+        typer.echo(f"\nWritten: {json}")
+
+
+utility.__doc__ = f"{utility.__doc__}\n{EXAMPLES}"

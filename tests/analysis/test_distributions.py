@@ -1,0 +1,143 @@
+"""Labels before and after, and what may be shown of them; the dependence of columns."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from problems import Case, cases, person_problem, problem_of
+from shoal.analysis.dependence import strength_of
+from shoal.analysis.distributions import Distribution, compare_counts, distribution_of, hide_few
+
+
+@given(cases(), st.data())
+def test_labels_are_counted_at_the_level_of_the_release(case: Case, data: st.DataObject) -> None:
+    node = tuple(data.draw(st.integers(0, limit)) for limit in case.limits)
+    problem = problem_of(case)
+    classes = problem.partition(node)
+    labelled = [
+        tuple(
+            ladder.label(cell, level)
+            for ladder, cell, level in zip(case.ladders, row, node, strict=True)
+        )
+        for row in case.rows
+    ]
+    sizes = Counter(labelled)
+    for j in range(len(node)):
+        found = distribution_of(problem.table, j, node, classes, case.k)
+        before = Counter(labels[j] for labels in labelled)
+        after = Counter(labels[j] for labels in labelled if sizes[labels] >= case.k)
+        assert found.level == node[j]
+        assert {each.label: each.after for each in found.labels} == dict(after)
+        for each in found.labels:
+            if each.exact:
+                assert each.before == before[each.label]
+        assert sum(each.before for each in found.entries) == pytest.approx(len(case.rows))
+        assert_nothing_is_told_of_few(found, case.k, len(case.rows) - after.total())
+        if all(each.exact for each in found.entries) and after:
+            shares = [
+                abs(before[label] / len(case.rows) - after[label] / after.total())
+                for label in before
+            ]
+            assert found.distance == pytest.approx(sum(shares) / 2)
+
+
+def assert_nothing_is_told_of_few(found: Distribution, k: int, suppressed: int) -> None:
+    """No number of 1 to k-1 suppressed records is shown, but that of all of them."""
+    hidden = [each for each in found.entries if not each.exact]
+    if len(found.entries) > 1:
+        assert all(
+            each.suppressed == 0 or each.suppressed >= k for each in found.entries if each.exact
+        )
+        assert len(hidden) != 1
+        total = sum(each.suppressed for each in hidden)
+        assert not hidden or total >= k or total == pytest.approx(suppressed)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(2, 5))
+def test_few_are_hidden_among_others(members: list[int], k: int) -> None:
+    hidden = hide_few(members, k)
+    few = {i for i, number in enumerate(members) if 0 < number < k}
+    assert few <= hidden
+    if not few:
+        assert hidden == frozenset()
+    elif len(hidden) < len(members):
+        assert len(hidden) >= 2
+        assert sum(members[i] for i in hidden) >= k
+
+
+def test_persons_are_counted_where_a_person_has_several_records() -> None:
+    from fractions import Fraction
+
+    from oracle import Ladder
+
+    ladder = Ladder({"a": ("a", "*"), "b": ("b", "*"), "c": ("c", "*")})
+    other = Ladder({str(i): (str(i),) for i in range(20)})
+    rows = [("a", "0")] * 3 + [("b", "1")] * 3 + [("c", "2")] * 3
+    rows += [("a", "3"), ("a", "4"), ("a", "5")]
+    case = Case(tuple(rows), (ladder, other), (1, 0), (Fraction(1), Fraction(1)), 3, 12)
+    persons = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9]
+    problem = person_problem(case, persons, [0] * len(rows))
+    classes = problem.partition((0, 0))
+    found = distribution_of(problem.table, 0, (0, 0), classes, 3)
+    counts = {each.label: each for each in found.labels}
+    assert counts["a"].after == 3
+    assert not counts["a"].exact, "three records of one person are few"
+    everybody = person_problem(case, [*range(9), 9, 10, 11], [0] * len(rows))
+    found = distribution_of(everybody.table, 0, (0, 0), everybody.partition((0, 0)), 3)
+    assert all(each.exact for each in found.labels)
+
+
+def test_values_that_only_suppressed_records_have_are_not_named() -> None:
+    before = {"a": 50, "b": 30, "rare": 1, "rarer": 2, None: 17}
+    found = compare_counts("ill", before, {"a": 40, "b": 30, None: 17}, 3)
+    assert "rare" not in repr(found)
+    assert found.unreleased is not None
+    assert found.unreleased.before == 3
+    assert found.unreleased.exact
+    assert {each.label: each.before for each in found.labels} == {"a": 50, "b": 30, None: 17}
+    hidden = compare_counts("ill", before, {"a": 40, "b": 30, None: 17}, 5)
+    assert hidden.unreleased is not None
+    assert hidden.unreleased.before == pytest.approx(6.5)
+    assert [each.exact for each in hidden.labels] == [False, True, True]
+
+
+pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=30)
+
+
+@given(pairs)
+def test_dependence_is_what_its_definition_says(rows: list[tuple[int, int]]) -> None:
+    counted = Counter(rows)
+    first, second = (np.array([pair[i] for pair in counted], dtype=np.int64) for i in (0, 1))
+    found = strength_of(first, second, np.array(list(counted.values()), dtype=np.int64))
+    n = len(rows)
+    a, b = Counter(x for x, _ in rows), Counter(y for _, y in rows)
+    chi = sum(
+        (counted[x, y] - a[x] * b[y] / n) ** 2 / (a[x] * b[y] / n)
+        for x, y in itertools.product(a, b)
+    )
+    bits = sum(c / n * math.log2(c * n / (a[x] * b[y])) for (x, y), c in counted.items())
+    smaller = min(len(a), len(b)) - 1
+    expected = math.sqrt(chi / n / smaller) if smaller else 0
+    assert found.cramers_v == pytest.approx(expected, abs=1e-7)
+    assert found.mutual_information == pytest.approx(bits, abs=1e-9)
+    assert 0 <= found.corrected_v <= 1
+    if n > 1:
+        left = max(0, chi / n - (len(a) - 1) * (len(b) - 1) / (n - 1))
+        sizes = [r - (r - 1) ** 2 / (n - 1) for r in (len(a), len(b))]
+        if min(sizes) > 1 + 1e-9:
+            corrected = min(1, math.sqrt(left / (min(sizes) - 1)))
+            assert found.corrected_v == pytest.approx(corrected, abs=1e-6)
+
+
+def test_chance_is_not_taken_for_dependence() -> None:
+    many, two = np.arange(400), np.arange(400) * 7919 % 2
+    found = strength_of(many, two, np.ones(400, dtype=np.int64))
+    assert found.cramers_v == pytest.approx(1)
+    assert found.corrected_v < 0.1
