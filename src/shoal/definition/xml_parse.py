@@ -8,6 +8,7 @@ expands nothing. The depth is limited here, the size where the file is read.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import NoReturn
@@ -17,6 +18,7 @@ from lxml import etree
 from shoal.definition.hierarchies.registry import KINDS_BY_ELEMENT
 from shoal.definition.parse import DEEPEST, Unreadable
 from shoal.definition.scalars import shown
+from shoal.definition.sources import SOURCES
 from shoal.definition.xml_mistakes import Checked, checked
 from shoal.errors import Mistake
 
@@ -27,6 +29,8 @@ MOST_CHILDREN = 10_000
 The validator counts the elements before each one with a mistake, so that many mistakes among many
 elements would take forever.
 """
+SOURCE_ELEMENTS = ("columns", "query", "rename", "settings")
+"""Keys of a source that are elements of XML, not attributes."""
 XINCLUDE = "http://www.w3.org/2001/XInclude"
 
 _BEFORE_THE_ROOT = r"(?:\s+|<\?.*?\?>|<!--.*?-->)*+"
@@ -58,12 +62,22 @@ def parse_elements(text: str) -> Checked:
 
 
 def schema_text() -> str:
-    """The XML schema of definitions: the file of the package, and what each kind adds to it."""
+    """The XML schema of definitions: the file of the package, and what the models add to it."""
     text = (files("shoal.definition") / "schema" / "definition.xsd").read_text(encoding="utf-8")
     tags = [f'<xs:element name="{tag}" type="{tag}"/>' for tag in KINDS_BY_ELEMENT]
     types = [kind.xsd.strip("\n") for kind in KINDS_BY_ELEMENT.values()]
     text = text.replace("<!-- elements of the kinds -->", "\n        ".join(tags))
+    text = text.replace("<!-- attributes of the sources -->", "\n    ".join(_source_attributes()))
     return text.replace("  <!-- types of the kinds -->", "\n".join(types))
+
+
+def _source_attributes() -> Iterator[str]:
+    """An XML attribute for every key of a source; `columns`, `query` and the like are elements."""
+    fields = {name: field for part in SOURCES.values() for name, field in part.model_fields.items()}
+    for name, field in fields.items():
+        if name not in SOURCE_ELEMENTS:
+            kind = "boolean" if field.annotation == bool | None else "string"
+            yield f'<xs:attribute name="{name}" type="xs:{kind}"/>'
 
 
 @cache

@@ -25,7 +25,14 @@ from shoal.engines.duckdb.session import Session, disk_full, explained, literal
 from shoal.engines.duckdb.source import TableSource
 from shoal.engines.duckdb.union import FileScan, union
 from shoal.engines.failures import check_names
-from shoal.engines.formats.csv import Dialect, fault, regular_line_end, sniff, tidy
+from shoal.engines.formats.csv import (
+    Dialect,
+    fault,
+    read_csv_options,
+    regular_line_end,
+    sniff,
+    tidy,
+)
 from shoal.engines.formats.parquet import (
     faults,
     fixed_folder,
@@ -148,14 +155,11 @@ def _csv(session: Session, path: Path, packing: str, dialect: Dialect, number: i
         reads, packing, line_end = session.folder / f"tidy-{number}.csv", "none", "\n"
         regular = tidy(path, dialect, reads)
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(dialect.names)))
+    stated = {name: literal(value) for name, value in read_csv_options(regular, line_end).items()}
     options = {
         "auto_detect": "false",
         "columns": f"{{{columns}}}",
-        "header": str(regular.header).lower(),
-        "delim": literal(regular.delimiter),
-        "quote": literal(regular.quote),
-        "escape": literal(regular.quote),
-        "new_line": literal(line_end.replace("\r", "\\r").replace("\n", "\\n")),
+        **stated,
         "compression": literal(packing),
         "null_padding": "false",
         "ignore_errors": "false",

@@ -210,6 +210,17 @@ def regular_line_end(path: Path, dialect: Dialect) -> str | None:
     return "\r\n" if returns == feeds == pairs else None
 
 
+def read_csv_options(dialect: Dialect, line_end: str) -> dict[str, str]:
+    """The dialect in the words of DuckDB's `read_csv`."""
+    return {
+        "header": str(dialect.header).lower(),
+        "delim": dialect.delimiter,
+        "quote": dialect.quote,
+        "escape": dialect.quote,
+        "new_line": line_end.replace("\r", "\\r").replace("\n", "\\n"),
+    }
+
+
 def rows(path: Path, dialect: Dialect) -> Iterator[list[str]]:
     """Every row below the header; an error with the line number where the file is broken.
 
