@@ -132,6 +132,11 @@ definitions = keys(
     suppression=st.floats(0, 1) | counts,
     suppressed=st.sampled_from(["drop", "mark"]),
     person=st.lists(texts, max_size=2),
+    risk=keys(
+        {},
+        average=st.floats(0.001, 1),
+        records_above=keys({"threshold": st.floats(0.001, 0.99), "share": st.floats(0, 0.99)}),
+    ).filter(bool),
     strict=st.booleans(),
     missing=keys(
         {},

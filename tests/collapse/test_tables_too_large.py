@@ -148,6 +148,11 @@ def told(result: Result | str) -> object:
     )
 
 
+RISKS: tuple[dict[str, Any], ...] = (
+    {},
+    {"risk": {"average": 0.3}},
+    {"risk": {"records above": {"threshold": 0.3, "share": "25%"}}},
+)
 VALUES = st.lists(st.integers(-1, 3), min_size=14, max_size=14)
 MATCHES = st.sampled_from(["extended", "basic"])
 
@@ -161,8 +166,9 @@ MATCHES = st.sampled_from(["extended", "basic"])
     MATCHES,
     st.sampled_from(["drop", "mark"]),
     st.integers(1, 12),
+    st.sampled_from(RISKS),
 )
-@settings(max_examples=15)
+@settings(max_examples=20)
 def test_a_run_with_a_small_budget_ends_the_same_or_says_that_it_is_too_small(
     case: Case,
     values: list[int],
@@ -171,8 +177,10 @@ def test_a_run_with_a_small_budget_ends_the_same_or_says_that_it_is_too_small(
     match: str,
     suppressed: str,
     tuples: int,
+    risk: dict[str, Any],
 ) -> None:
-    keys = {"loss": loss, "missing": {"match": match, "values": ["?"]}, "suppressed": suppressed}
+    missing = {"match": match, "values": ["?"]}
+    keys = {"loss": loss, "missing": missing, "suppressed": suppressed, **risk}
     with (
         defined(case, values, demand, **keys) as (mapping, spy),
         open_frame(spy.recorded) as source,
@@ -184,12 +192,24 @@ def test_a_run_with_a_small_budget_ends_the_same_or_says_that_it_is_too_small(
 
 
 @pytest.mark.slow
-@given(cases(), VALUES, st.sampled_from(DEMANDS), st.sampled_from(LOSSES), MATCHES)
-@settings(max_examples=50)
+@given(
+    cases(),
+    VALUES,
+    st.sampled_from(DEMANDS),
+    st.sampled_from(LOSSES),
+    MATCHES,
+    st.sampled_from(RISKS),
+)
+@settings(max_examples=60)
 def test_a_small_budget_gives_the_same_optimum_or_an_error(
-    case: Case, values: list[int], demand: dict[str, Any], loss: Any, match: str
+    case: Case,
+    values: list[int],
+    demand: dict[str, Any],
+    loss: Any,
+    match: str,
+    risk: dict[str, Any],
 ) -> None:
-    keys = {"loss": loss, "missing": {"match": match, "values": ["?"]}}
+    keys = {"loss": loss, "missing": {"match": match, "values": ["?"]}, **risk}
     with defined(case, values, demand, **keys) as (mapping, source):
         try:
             whole = problem_in(from_mapping(mapping), source)

@@ -84,3 +84,32 @@ def test_a_limit_that_changes_nothing_is_not_offered() -> None:
         )
     assert "no higher limit of any attribute changes that" in caught.value.what
     assert "raise" not in caught.value.hint
+
+
+CITIES = [city for city, size in zip("abcd", (2, 3, 4, 7), strict=True) for _ in range(size)]
+
+
+@pytest.mark.parametrize(
+    ("risk", "remedy", "enough"),
+    [
+        ({"average": 0.1}, "weaken average-risk to 0.214286 or above", {"average": 0.214286}),
+        (
+            {"records above": {"threshold": 0.2, "share": "10%"}},
+            "weaken records-above to 0.500001 or above",
+            {"records above": {"threshold": 0.2, "share": 0.500001}},
+        ),
+    ],
+)
+def test_the_strongest_risk_that_is_feasible_is_named(
+    risk: dict[str, Any], remedy: str, enough: dict[str, Any]
+) -> None:
+    def release(**demand: Any) -> shoal.Result:
+        city = {"city": {"hierarchy": "suppress", "limit": 0}}
+        table = pa.table({"city": CITIES})
+        return shoal.anonymize(table, city, k=2, suppression=2, with_result=True, **demand)[1]
+
+    with pytest.raises(shoal.Infeasible) as caught:
+        release(risk=risk)
+    assert remedy in caught.value.hint
+    assert "would have to be suppressed, and 2 may be" in caught.value.what
+    assert release(risk=enough).suppressed <= 2

@@ -90,6 +90,9 @@ def _of_person(definition: Definition) -> Iterator[Mistake]:
     person, attributes = definition.person, definition.attributes
     if len(set(person)) < len(person):
         yield Mistake("person", "names a column twice", "name each column once")
+    if person and definition.risk is not None:
+        remedy = "leave out `risk`, or `person`; with `person` k counts persons"
+        yield Mistake("risk", "is counted by records, and cannot be demanded by persons", remedy)
     roles = {name: attributes[name].role for name in person if name in attributes}
     for name, role in roles.items():
         if role in ("keep", "sensitive"):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from pydantic import Field, model_validator
@@ -17,6 +18,7 @@ from pydantic import Field, model_validator
 from shoal import plugins
 from shoal.definition.scalars import LONGEST_NUMBER, DefinitionPart, Wrong
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.risk import AverageRisk, RecordsAbove
 
 if TYPE_CHECKING:
     from shoal.definition.model import Attribute, Definition
@@ -87,6 +89,12 @@ def _value(value: Any) -> Any:
     return {"true": True, "false": False}.get(value.lower(), value)
 
 
+_MODELS_OF_THE_TABLE: Mapping[str, Callable[..., PrivacyModel]] = MappingProxyType(
+    {"risk.average": AverageRisk, "risk.records above": RecordsAbove}
+)
+"""The models that have a key of their own at the top of a definition, and are no plug-ins."""
+
+
 @dataclass(frozen=True)
 class ModelSpec:
     """A privacy model that a definition demands: its key, the name of the model, its parameters."""
@@ -97,6 +105,8 @@ class ModelSpec:
 
     def make(self) -> PrivacyModel:
         """The model; ValueError when it does not take these parameters, or not at this key."""
+        if self.key in _MODELS_OF_THE_TABLE:
+            return _MODELS_OF_THE_TABLE[self.key](**self.parameters)
         part = plugins.find("privacy", self.model)
         named = self.parameters.get("attribute")
         if named is not None and not self.key.startswith(f"attributes.{named}."):
@@ -109,6 +119,12 @@ class ModelSpec:
 
 def demands_of(definition: Definition) -> Iterator[ModelSpec]:
     """Every demand beyond k: of the whole table, then of each sensitive attribute in order."""
+    if (risk := definition.risk) is not None:
+        if risk.average is not None:
+            yield ModelSpec("risk.average", "average-risk", {"average": risk.average})
+        if (above := risk.records_above) is not None:
+            shares = {"threshold": above.threshold, "share": above.share}
+            yield ModelSpec("risk.records above", "records-above", shares)
     for model, parameters in definition.privacy.items():
         yield ModelSpec(f"privacy.{model}", model, parameters)
     for name in definition.sensitive:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.definition.hierarchies.registry import KINDS
 from shoal.definition.model import (
     ROLES,
+    AboveThreshold,
     Attribute,
     Closeness,
     Definition,
@@ -18,6 +19,7 @@ from shoal.definition.model import (
     LossChoice,
     Missing,
     Recursive,
+    Risk,
     Search,
 )
 from shoal.definition.outputs import OUTPUTS
@@ -35,6 +37,11 @@ EXAMPLES: Mapping[str, str] = {
     "report": "report: release.html",
     "k": "k: 5",
     "person": "person: patient_id",
+    "risk": "risk: {average: 0.1}",
+    "average": "average: 0.1",
+    "records above": "records above: {threshold: 0.2, share: 1%}",
+    "threshold": "threshold: 0.2",
+    "share": "share: 1%",
     "strict": "strict: true",
     "suppression": "suppression: 5%",
     "suppressed": "suppressed: drop",
@@ -92,6 +99,8 @@ _PARTS: Mapping[tuple[str, ...], type[DefinitionPart]] = {
     (): Definition,
     **{("source", kind): part for kind, part in SOURCES.items()},
     **{("output", kind): part for kind, part in OUTPUTS.items()},
+    ("risk",): Risk,
+    ("risk", "*"): AboveThreshold,
     ("missing",): Missing,
     ("loss",): LossChoice,
     ("search",): Search,

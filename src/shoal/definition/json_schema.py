@@ -16,6 +16,7 @@ from shoal.definition.model import ROLES, Definition
 _TEXT: dict[str, Any] = {"type": "string"}
 _NUMBER: dict[str, Any] = {"type": "number"}
 _SIZE: dict[str, Any] = {"type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+\s*[a-zA-Z]*$"}
+_PERCENT: dict[str, Any] = {"type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+\s*%\s*$"}
 _SCALARS: dict[str, Any] = {
     "type": "object",
     "additionalProperties": {"type": ["string", "number", "boolean"]},
@@ -44,7 +45,8 @@ SHORT_KEYS: Mapping[tuple[str, str], dict[str, Any]] = {
     ("Several", "items"): _TEXT,
     ("Definition", "output"): _TEXT,
     ("Definition", "person"): _TEXT,
-    ("Definition", "suppression"): {"type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+\s*%\s*$"},
+    ("Definition", "suppression"): _PERCENT,
+    ("AboveThreshold", "share"): _PERCENT,
     ("Search", "time limit"): {
         "type": "string",
         "pattern": r"^\s*[0-9]*\.?[0-9]+\s*(ms|s|sec|min|h)?\s*$",

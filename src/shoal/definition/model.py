@@ -33,6 +33,7 @@ from shoal.definition.hierarchies.suppress import Suppress
 from shoal.definition.hierarchies.tree import Taxonomy
 from shoal.definition.locations import Names  # noqa: TC001 the model needs it
 from shoal.definition.outputs import OutputChoice, OutputFile, OutputSpark, OutputTable
+from shoal.definition.risk import AboveThreshold, Risk
 from shoal.definition.scalars import (
     Bytes,
     DefinitionPart,
@@ -47,6 +48,7 @@ from shoal.engines.base import Resources
 
 __all__ = [
     "ROLES",
+    "AboveThreshold",
     "Attribute",
     "Closeness",
     "Csv",
@@ -71,6 +73,7 @@ __all__ = [
     "OutputTable",
     "PluggedIn",
     "Recursive",
+    "Risk",
     "Role",
     "Search",
     "Several",
@@ -206,6 +209,7 @@ class Definition(DefinitionPart):
     report: FilePath | None = None
     k: int = Field(ge=2)
     person: Names = ()
+    risk: Risk | None = None
     suppression: Share = 0
     suppressed: Literal["drop", "mark"] = "drop"
     missing: Missing = Missing()

@@ -74,6 +74,14 @@ def _share(value: object) -> object:
     )
 
 
+def _portion(value: object) -> float:
+    """`5%` and `0.05` are shares; so are 0 and 1."""
+    try:
+        return float(str(_share(value)))
+    except Wrong:
+        raise Wrong(f"{shown(value)} is not a share", "write for example `5%` or `0.05`") from None
+
+
 _UNITS = {"ms": 0.001, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -186,6 +194,7 @@ def nearest(word: str, known: Iterable[str], otherwise: str = "") -> str:
 
 Text: TypeAlias = Annotated[str, BeforeValidator(text_of)]
 Share: TypeAlias = Annotated[float | int, BeforeValidator(_share)]
+Portion: TypeAlias = Annotated[float, BeforeValidator(_portion)]
 Seconds: TypeAlias = Annotated[float, BeforeValidator(_seconds)]
 Bytes: TypeAlias = Annotated[int, BeforeValidator(_bytes)]
 Delimiter: TypeAlias = Annotated[str, AfterValidator(_delimiter)]

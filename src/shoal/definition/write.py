@@ -40,7 +40,9 @@ def to_mapping(definition: Definition) -> dict[str, Any]:
         if key in found:
             found[key] = _short(found[key], short)
     if isinstance(definition.suppression, float) and "suppression" in found:
-        found["suppression"] = f"{_decimal(Decimal(repr(definition.suppression)) * 100)}%"
+        found["suppression"] = _percent(definition.suppression)
+    if definition.risk is not None and (above := definition.risk.records_above) is not None:
+        found["risk"]["records above"]["share"] = _percent(above.share)
     if definition.search.time_limit is not None:
         found["search"]["time limit"] = f"{_decimal(Decimal(repr(definition.search.time_limit)))} s"
     found["attributes"] = {
@@ -90,6 +92,11 @@ def _short(mapping: dict[str, Any], key: str) -> Any:
     """The value of the key alone, where the mapping says nothing else and it is no URL."""
     alone = mapping.keys() == {key} and "://" not in str(mapping[key])
     return mapping[key] if alone else mapping
+
+
+def _percent(share: float) -> str:
+    """A share in percent, exactly."""
+    return f"{_decimal(Decimal(repr(share)) * 100)}%"
 
 
 def _decimal(number: Decimal) -> str:

@@ -91,6 +91,8 @@ class _Reader:
                     self.put(data, "strict", _word(element), element)
                 case "report":
                     self.put(data, "report", element.get("path"), element)
+                case "risk":
+                    self.put(data, "risk", _risk(element), element)
                 case "loss" | "search" | "engine":
                     self.put(data, str(element.tag), _part(element), element)
                 case "privacy":
@@ -185,6 +187,14 @@ def _diversity(element: _Element, kind: str) -> Any:
     """`l` alone, or `c` and `l`: the model checks what the kind needs."""
     keys = {key: value for key, value in attributes_of(element) if key != "type"}
     return keys if kind == "recursive" or "c" in keys else keys["l"]
+
+
+def _risk(element: _Element) -> dict[str, Any]:
+    """The average as an attribute, the records above a threshold as an element."""
+    found: dict[str, Any] = dict(attributes_of(element))
+    for child in element:
+        put_once(found, key_of(str(child.tag)), dict(attributes_of(child)), child)
+    return found
 
 
 def _part(element: _Element) -> dict[str, Any]:

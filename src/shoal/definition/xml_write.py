@@ -58,6 +58,8 @@ def _parameters_section(section: _Element, data: Mapping[str, Any]) -> None:
     add_text(section, "k", data["k"])
     for name in data.get("person", ()):
         add_text(section, "person", name)
+    if "risk" in data:
+        _risk(child(section, "risk"), data["risk"])
     add_text(section, "max_supp", data.get("suppression"))
     add_text(section, "suppressed", data.get("suppressed"))
     add_text(section, "null_handling", missing.get("match"))
@@ -73,6 +75,14 @@ def _parameters_section(section: _Element, data: Mapping[str, Any]) -> None:
         _part(child(section, "report"), _long(data["report"], "path"))
     add_text(section, "strict", data.get("strict"))
     _models(section, data.get("privacy", {}))
+
+
+def _risk(element: _Element, data: Mapping[str, Any]) -> None:
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            child(element, key, **value)
+        else:
+            set_attribute(element, key, value)
 
 
 def _attribute(section: _Element, name: str, data: Mapping[str, Any]) -> None:

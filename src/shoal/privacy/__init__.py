@@ -1,4 +1,4 @@
-"""Privacy models: what is demanded of every class of a release. One model per file.
+"""Privacy models: what is demanded of the classes of a release. One model per file.
 
 - `base.py`: what a model is (`PrivacyModel`), and how the search and the proof checker ask one.
 - `k_anonymity.py`: the shortest model; it looks at class sizes alone.
@@ -7,6 +7,7 @@
   has, and how evenly.
 - `t_closeness.py`: how far a class is from the whole table.
 - `alpha.py`, `beta_likeness.py`, `delta_disclosure.py`: how frequent one value may be in a class.
+- `risk.py`: demands on all released classes together, the average risk and the records above one.
 
 The verifier judges by code of its own (`shoal.verify.models`).
 """

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from shoal.values import Bools, Counts, Ints
 
 
@@ -50,6 +50,27 @@ class PrivacyModel(Protocol):
 
     def reached(self, counts: Counts) -> float:
         """The strongest demand of this kind that all these classes meet."""
+
+
+@runtime_checkable
+class TableModel(Protocol):
+    """What a model adds that looks at all released classes together, such as an average.
+
+    Classes are numbered in the order of their groups, attribute by attribute, wherever `keep` is
+    called. So ties do not depend on the order of records.
+    """
+
+    def keep(self, counts: Counts, kept: Bools) -> Bools:
+        """Those of the kept classes that stay, so that the demand holds for them; exact.
+
+        All models of the table together are met when none of them drops a further class.
+        """
+
+    def most_released(self, counts: Counts, most: Ints) -> int:
+        """A number of records that no node releases more of, at these classes or parts of them.
+
+        At most `most` records of each class are released, by the models of classes.
+        """
 
 
 @runtime_checkable
@@ -99,3 +120,55 @@ def certain_removal(model: PrivacyModel, counts: Counts) -> Ints:
     seen = counts.of(model.attribute)
     least = model.least_removal(seen)
     return least if seen is counts else np.where(least >= seen.sizes, counts.sizes, 0)
+
+
+def released(models: Sequence[PrivacyModel], counts: Counts) -> Bools:
+    """For each class whether it is released: all models accept it, and no model drops it further.
+
+    Models of the table take their turns until none drops a class.
+    """
+    kept = np.ones(len(counts.sizes), dtype=np.bool_)
+    for model in models:
+        kept &= accepts(model, counts)
+    of_table = [model for model in models if isinstance(model, TableModel)]
+    before = -1
+    while of_table and before != kept.sum():
+        before = int(kept.sum())
+        for model in of_table:
+            kept = model.keep(counts, kept)
+    return kept
+
+
+def meets(model: PrivacyModel, counts: Counts) -> bool:
+    """Whether these classes may be released together, by one model."""
+    return bool(released([model], counts).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Removal:
+    """What is suppressed however classes are split: records of each class, and `further` ones.
+
+    Models of the table say how many records go, but not of which classes: so many more than those
+    of `each`, in any class.
+    """
+
+    each: Ints
+    further: int = 0
+
+    @property
+    def records(self) -> int:
+        """The records in all."""
+        return int(self.each.sum()) + self.further
+
+
+def certain_removals(models: Sequence[PrivacyModel], counts: Counts) -> Removal:
+    """What is suppressed of these classes, however they are split, by all models together."""
+    each = np.zeros(len(counts.sizes), dtype=np.int64)
+    for model in models:
+        each = np.maximum(each, certain_removal(model, counts))
+    most = counts.sizes - each
+    stay = int(most.sum())
+    least = min(
+        (m.most_released(counts, most) for m in models if isinstance(m, TableModel)), default=stay
+    )
+    return Removal(each, max(stay - least, 0))

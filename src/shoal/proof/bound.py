@@ -1,7 +1,8 @@
 """What every node of a box costs at least, from the classes of its highest node.
 
 Classes only split towards lower levels. So of a class `C` of `hi` at least `r(C)` records, its
-least removal, are suppressed at every node of the box.
+least removal, are suppressed at every node of the box. Demands on the whole table may say that
+some further records are, but not of which class.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import numpy as np
 from shoal.loss.base import CellLoss, ClassLoss, LevelLoss
 
 if TYPE_CHECKING:
+    from shoal.privacy.base import Removal
     from shoal.proof.instance import Classes, Instance
-    from shoal.values import Ints, Node
+    from shoal.values import Node
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +63,10 @@ class Bounds:
         Records of a class of `hi` that is removed whole are in none of them.
         """
         instance, removed = self.instance, self.instance.certain_removals(classes)
-        stays = (removed < classes.counts.sizes)[classes.of]
+        stays = (removed.each < classes.counts.sizes)[classes.of]
         finest = np.bincount(instance.classes(lo).of[stays], weights=instance.rows.weights[stays])
         sizes = finest[finest > 0].astype(np.int64)
-        return loss.least(sizes, int(removed.sum()), instance.rows.records)
+        return loss.least(sizes, removed.records, instance.rows.records)
 
     def _cells(self, lo: Node, hi: Node, classes: Classes, threshold: float) -> float:
         """The sum over the attributes of the least that each pays at a level of the box.
@@ -91,17 +93,27 @@ class Bounds:
             least[j] = min(paid[j])
         return instance.combined_loss(least)
 
-    def _least_paid(self, j: int, level: int, classes: Classes, removed: Ints) -> float:
+    def _least_paid(self, j: int, level: int, classes: Classes, removed: Removal) -> float:
         """What all records pay for attribute `j` at a level, at least.
 
         Every record pays its cell, and `r` suppressed records of each class pay 1 instead. So they
-        pay at least 1 minus the dearest cell of the class in addition.
+        pay at least 1 minus the dearest cell of the class in addition. Further suppressed records
+        may be any others: those that pay least in addition.
         """
         rows = self.instance.rows
         cells = self.instance.cell_costs[j][level][rows.attributes[j].codes]
-        dearest = np.zeros(len(removed))
+        dearest = np.zeros(len(removed.each))
         np.maximum.at(dearest, classes.of, cells)
-        return float((rows.weights * cells).sum() + (removed * (1.0 - dearest)).sum())
+        more = 1.0 - dearest
+        paid = float((rows.weights * cells).sum() + (removed.each * more).sum())
+        left, further = classes.counts.sizes - removed.each, removed.further
+        for c in np.argsort(more) if further else ():
+            taken = min(further, int(left[c]))
+            paid += taken * float(more[c])
+            further -= taken
+            if not further:
+                break
+        return paid
 
 
 def _at(node: Node, j: int, level: int) -> Node:

@@ -208,7 +208,7 @@ class Reasons:
 
     def _infeasible(self, hi: Node) -> bool:
         """Whether every node up to `hi` suppresses more than the limit, or everything."""
-        removed = int(self.instance.certain_removals(self.instance.classes(hi)).sum())
+        removed = self.instance.certain_removals(self.instance.classes(hi)).records
         return removed > self.instance.limit or removed >= self.instance.rows.records
 
     def _bounded(self, box: ProofBox) -> bool:

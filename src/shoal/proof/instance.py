@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.loss.base import CellLoss, LevelLoss
-from shoal.privacy.base import accepts, certain_removal
+from shoal.privacy.base import TableModel, certain_removals, released
 from shoal.values import Best, Counts, Histogram
 
 if TYPE_CHECKING:
     from shoal.loss.base import Floats, Loss
-    from shoal.privacy.base import PrivacyModel
+    from shoal.privacy.base import PrivacyModel, Removal
     from shoal.proof.rows import Rows, Sensitive
     from shoal.values import Ints, Node
 
@@ -51,31 +51,34 @@ class Instance:
         return tuple(attribute.levels.lowest for attribute in self.rows.attributes)
 
     def classes(self, node: Node) -> Classes:
-        """The classes at a node: rows with the same groups in all attributes."""
+        """The classes at a node: rows with the same groups in all attributes.
+
+        Models of the table need them in the order of their groups.
+        """
         of = np.zeros(len(self.rows.weights), dtype=np.int64)
-        for attribute, level in zip(self.rows.attributes, node, strict=True):
-            if attribute.groups[level].any():
-                of = split_by(of, attribute.at(level))
+        groups = [each.at(level) for each, level in zip(self.rows.attributes, node, strict=True)]
+        for column in groups:
+            if column.any():
+                of = split_by(of, column)
+        if any(isinstance(model, TableModel) for model in self.models):
+            first = np.unique(of, return_index=True)[1]
+            order = np.lexsort([column[first] for column in reversed(groups)])
+            of = np.argsort(order)[of]
         return self._counted(of)
 
     def split_at(self, classes: Classes, j: int, level: int) -> Classes:
         """The classes split by the groups of attribute `j` at a level below theirs."""
         return self._counted(split_by(classes.of, self.rows.attributes[j].at(level)))
 
-    def certain_removals(self, classes: Classes) -> Ints:
-        """For each class a number of records that are suppressed however it is split."""
-        least = np.zeros(len(classes.counts.sizes), dtype=np.int64)
-        for model in self.models:
-            least = np.maximum(least, certain_removal(model, classes.counts))
-        return least
+    def certain_removals(self, classes: Classes) -> Removal:
+        """What is suppressed however the classes are split."""
+        return certain_removals(self.models, classes.counts)
 
     def measure(self, node: Node) -> Best | None:
         """What a node costs, None when it suppresses too much or leaves no record."""
         classes = self.classes(node)
         sizes = classes.counts.sizes
-        kept = np.ones(len(sizes), dtype=np.bool_)
-        for model in self.models:
-            kept &= accepts(model, classes.counts)
+        kept = released(self.models, classes.counts)
         suppressed = int(sizes[~kept].sum())
         if suppressed > self.limit or not kept.any():
             return None

@@ -14,7 +14,7 @@ from shoal.definition.demands import loss_of
 from shoal.definition.write import to_mapping
 from shoal.events import Progress, Proved
 from shoal.loss.base import CellLoss
-from shoal.privacy.base import accepts, reaches
+from shoal.privacy.base import meets, reaches
 from shoal.report.columns import columns_of, treatment
 from shoal.report.exposure import class_sizes, exposure_of
 from shoal.report.render import html_card
@@ -206,7 +206,7 @@ def demands_met(models: Sequence[PrivacyModel], released: Counts) -> tuple[Deman
             model.attribute,
             model.demanded(),
             reaches(model, released),
-            bool(accepts(model, released).all()),
+            meets(model, released),
         )
         for model in models
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import Infeasible
-from shoal.privacy.base import accepts, reaches
+from shoal.privacy.base import TableModel, accepts, reaches
 from shoal.search.problem import select
 from shoal.search.relax import smallest_raises
 from shoal.values import Counts, Histogram
@@ -32,7 +32,7 @@ def why_infeasible(problem: Problem) -> Infeasible:
     table, suppressed = problem.table, partition.suppressed
     reasons, remedies = [], []
     for model in problem.models:
-        failing = ~accepts(model, partition.counts)
+        failing = _failing(problem, partition.counts, model)
         if failing.any():
             reasons.append(_reason(partition, model, failing))
             remedies.append(_weaker(problem, partition, model))
@@ -62,6 +62,24 @@ def why_infeasible(problem: Problem) -> Infeasible:
         reasons=(said, *reasons),
         remedies=enough,
     )
+
+
+def _failing(problem: Problem, counts: Counts, model: PrivacyModel) -> Bools:
+    """The classes that a model refuses, or drops of those that no model refuses."""
+    if not isinstance(model, TableModel):
+        return ~accepts(model, counts)
+    kept = _accepted(problem, counts)
+    dropped: Bools = kept & ~model.keep(counts, kept)
+    return dropped
+
+
+def _accepted(problem: Problem, counts: Counts, but: PrivacyModel | None = None) -> Bools:
+    """The classes that every model accepts by itself, one model left out."""
+    kept = np.ones(len(counts.sizes), dtype=np.bool_)
+    for model in problem.models:
+        if model is not but:
+            kept &= accepts(model, counts)
+    return kept
 
 
 def _raise(levels: Mapping[str, int]) -> str:
@@ -100,24 +118,29 @@ def _weaker(problem: Problem, partition: Partition, model: PrivacyModel) -> str:
     Classes that other models refuse are suppressed anyway. The rest of the limit is used for the
     classes that are worst by this model; what is then left reaches the demand that is named. Where
     the others alone exceed the limit, weakening this one does not help, and the text is empty. It
-    is also empty where only a trivial demand would be met, a k or a diversity of 1.
+    is also empty where only a trivial demand would be met, a k or a diversity of 1, and where
+    another model looks at all classes together: what it drops then is not foreseen.
     """
     counts = partition.counts
-    kept = np.ones(len(counts.sizes), dtype=np.bool_)
-    for other in problem.models:
-        if other is not model:
-            kept &= accepts(other, counts)
+    if any(isinstance(each, TableModel) for each in problem.models if each is not model):
+        return ""
+    kept = _accepted(problem, counts, but=model)
     spare = problem.limit - int(counts.sizes[~kept].sum())
     if spare < 0:
         return ""
     chosen = np.flatnonzero(kept)
-    each = np.array([reaches(model, _alone(counts, int(c))) for c in chosen])
-    worst_first = chosen[np.argsort(each if model.higher_is_safer else -each, kind="stable")]
+    if isinstance(model, TableModel):
+        worst_first = chosen[np.argsort(counts.sizes[chosen], kind="stable")]
+    else:
+        each = np.array([reaches(model, _alone(counts, int(c))) for c in chosen])
+        worst_first = chosen[np.argsort(each if model.higher_is_safer else -each, kind="stable")]
     kept[worst_first[np.cumsum(counts.sizes[worst_first]) <= spare]] = False
     if not kept.any():
         return ""
     reached = reaches(model, select(counts, kept))
     if not np.isfinite(reached) or (model.higher_is_safer and reached <= 1):
+        return ""
+    if isinstance(model, TableModel) and reached >= 1:
         return ""
     side = "below" if model.higher_is_safer else "above"
     return f"weaken {_title(model)} to {_safe_side(reached, model.higher_is_safer):.6g} or {side}"

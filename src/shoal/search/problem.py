@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.encode.rows import merge_histogram, number_rows
-from shoal.privacy.base import accepts, certain_removal
+from shoal.privacy.base import TableModel, certain_removals, released
 from shoal.values import Best, Closed, Counts, Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shoal.encode.table import Table
-    from shoal.privacy.base import PrivacyModel
+    from shoal.privacy.base import PrivacyModel, Removal
     from shoal.search.objective import Objective
     from shoal.values import Bools, Ints, Node
 
@@ -92,7 +92,7 @@ class Partition:
 
     @property
     def suppressed(self) -> int:
-        """The records of the classes that some model refuses."""
+        """The records of the classes that are not released."""
         return int(self.counts.sizes[~self.kept].sum())
 
     def released(self) -> Counts:
@@ -127,10 +127,7 @@ def partition(table: Table, models: Sequence[PrivacyModel], node: Node) -> Parti
         [len(attribute.hierarchy.labels[level]) + 1 for attribute, _, level in levels],
     )
     counts = counts_of(table, class_of, classes)
-    kept = np.ones(classes, dtype=np.bool_)
-    for model in models:
-        kept &= accepts(model, counts)
-    return Partition(class_of, counts, kept)
+    return Partition(class_of, counts, released(models, counts))
 
 
 def counts_of(table: Table, class_of: Ints, classes: int) -> Counts:
@@ -193,15 +190,11 @@ class Problem:
         Below it classes only split, and each class loses at least its certain removal by every
         model, however it is split.
         """
-        return int(self.removal(self.partition(node)).sum())
+        return self.removal(self.partition(node)).records
 
-    def removal(self, partition: Partition) -> Ints:
-        """Records of each class that are suppressed however the class is split."""
-        counts = partition.counts
-        least = np.zeros(len(counts.sizes), dtype=np.int64)
-        for model in self.models:
-            least = np.maximum(least, certain_removal(model, counts))
-        return least
+    def removal(self, partition: Partition) -> Removal:
+        """The records that are suppressed however the classes are split."""
+        return certain_removals(self.models, partition.counts)
 
     def check(self, node: Node) -> Best | None:
         """What the node costs, or None when it is not safe within the suppression limit.
@@ -229,7 +222,10 @@ class Problem:
         )
 
     def _sizes(self, node: Node) -> Partition:
-        """The classes at a node without their sensitive values, judged by their sizes alone."""
+        """The classes at a node without their sensitive values, judged by their sizes alone.
+
+        Each class by itself: a model of the table may drop other classes where more are refused.
+        """
         return partition(self._without_values, self._models_of_sizes, node)
 
     @cached_property
@@ -238,4 +234,8 @@ class Problem:
 
     @cached_property
     def _models_of_sizes(self) -> tuple[PrivacyModel, ...]:
-        return tuple(model for model in self.models if model.attribute is None)
+        return tuple(
+            model
+            for model in self.models
+            if model.attribute is None and not isinstance(model, TableModel)
+        )

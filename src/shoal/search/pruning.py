@@ -33,8 +33,8 @@ class Pruning:
     *Quality*: the bound of a node holds for all above it; once it is above the best loss, none of
     them can be better, nor as good. *Protection*: if a node certainly loses more records than the
     limit, so does every node below it. For k-anonymity and distinct diversity these are the
-    suppressed records; other models give a number by `least_removal`. Both facts hold for every
-    model and every loss.
+    suppressed records; other models give a number by `least_removal` or `most_released`. Both facts
+    hold for every model and every loss.
     """
 
     def __init__(self, problem: Problem, incumbent: Incumbent) -> None:
@@ -63,7 +63,7 @@ class Pruning:
     def check(self, node: Node) -> CheckedNode:
         """Check a node, and keep what follows for others; the caller offers the best."""
         classes = self.problem.partition(node)
-        if int(self.problem.removal(classes).sum()) > self.problem.limit:
+        if self.problem.removal(classes).records > self.problem.limit:
             self._unsafe.insert(node)
         loss = self.problem.objective.measure(node, classes)
         return CheckedNode(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.risk import AverageRisk
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.objective import ClassObjective
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from shoal.events import Progress
     from shoal.search.problem import Partition, Problem
     from shoal.values import Node
+
+
+_MONOTONE = (KAnonymity, DistinctDiversity, AverageRisk)
+"""With these models alone a node above a safe one is safe."""
 
 
 def is_infeasible(problem: Problem) -> bool:
@@ -25,13 +30,15 @@ def safe_upwards(problem: Problem) -> bool:
     """Whether every node above a safe one is safe.
 
     Above a node classes are unions of its classes. k-anonymity and distinct diversity hold for
-    every class that contains one they hold for, so no kept record is suppressed further up.
+    every class that contains one they hold for, so no kept record is suppressed further up. With
+    them the average risk suppresses as few records as possible, and never more further up
+    (privacy/risk.py).
     Other models that are closed under union promise this only where nothing is suppressed at all:
     then every class of the safe node satisfies them, and so does each union. With suppression a
     class may fail after it is merged with a suppressed one. Where persons are counted, a union of
     classes that satisfy a model need not satisfy it (privacy/base.py).
     """
-    if all(type(model) in (KAnonymity, DistinctDiversity) for model in problem.models):
+    if all(type(model) in _MONOTONE for model in problem.models):
         return True
     if problem.table.persons is not None:
         return False

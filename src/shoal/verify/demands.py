@@ -15,6 +15,7 @@ from shoal.privacy.base import PlainModel
 from shoal.values import Finding
 from shoal.verify.labels.listed import ancestors_of
 from shoal.verify.models import JUDGES, NEED_TABLE, Judge, Members, Reference, Unjudged
+from shoal.verify.risk import TABLE_JUDGES
 
 if TYPE_CHECKING:
     from shoal.definition.demands import ModelSpec
@@ -59,6 +60,8 @@ def _judged(
     as_value = definition.missing.sensitive == "value"
     name = _name(demand)
     sizes: list[int] = found.sizes.tolist()
+    if demand.model in TABLE_JUDGES:
+        return TABLE_JUDGES[demand.model](name, demand.parameters, sizes)
     values: list[Values] = [{}] * found.classes
     table: Values | None = {}
     if attribute is not None:

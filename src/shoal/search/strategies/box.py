@@ -24,6 +24,8 @@ from shoal.values import Closed
 
 if TYPE_CHECKING:
     from shoal.events import Progress
+    from shoal.loss.base import Floats
+    from shoal.privacy.base import Removal
     from shoal.search.problem import Partition, Problem
     from shoal.values import Ints, Node
 
@@ -34,10 +36,10 @@ class Bounds:
 
     problem: Problem
 
-    def cost(self, lo: Node, hi: Node, partition: Partition, removal: Ints) -> float:
+    def cost(self, lo: Node, hi: Node, partition: Partition, removal: Removal) -> float:
         """At most the loss of every node between `lo` and `hi`.
 
-        `partition` is that of `hi` and `removal` the records that its classes lose at least.
+        `partition` is that of `hi` and `removal` what is suppressed of its classes at least.
         """
         objective = self.problem.objective
         if isinstance(objective, CellObjective):
@@ -47,30 +49,33 @@ class Bounds:
         return objective.lower_bound(lo)
 
     def _cells(
-        self, objective: CellObjective, lo: Node, hi: Node, partition: Partition, removal: Ints
+        self, objective: CellObjective, lo: Node, hi: Node, partition: Partition, removal: Removal
     ) -> float:
         """Costs never fall as a level rises: a record that stays costs an attribute at least its
         cell at `lo`. A removed one costs 1, which is above its cell at every level up to `hi` by at
-        least 1 minus the dearest cell of its class at `hi`."""
+        least 1 minus the dearest cell of its class at `hi`. Further records may be those for which
+        that is least."""
         table, losses = self.problem.table, []
+        room = partition.counts.sizes - removal.each
         for j, codes in enumerate(table.codes):
             dearest = np.zeros(len(partition.counts.sizes))
             np.maximum.at(dearest, partition.class_of, objective.costs[j][hi[j]][codes])
-            above = float(removal @ (1.0 - dearest)) / table.records
-            losses.append(objective.floors[j][lo[j]] + above)
+            above = float(removal.each @ (1.0 - dearest))
+            above += _least_sum(1.0 - dearest, room, removal.further)
+            losses.append(objective.floors[j][lo[j]] + above / table.records)
         return objective.join(losses)
 
     def _classes(
-        self, objective: ClassObjective, lo: Node, partition: Partition, removal: Ints
+        self, objective: ClassObjective, lo: Node, partition: Partition, removal: Removal
     ) -> float:
         """The classes of a node in the box are unions of those of `lo`, its levels not below.
 
         Those within a class of `hi` that is removed whole are released at no node of the box.
         """
-        table, whole = self.problem.table, removal >= partition.counts.sizes
+        table, whole = self.problem.table, removal.each >= partition.counts.sizes
         stay = np.where(whole[partition.class_of], 0, table.weights)
         finest = np.bincount(self.problem.partition(lo).class_of, weights=stay).astype(np.int64)
-        least = objective.loss.least(finest[finest > 0], int(removal.sum()), table.records)
+        least = objective.loss.least(finest[finest > 0], removal.records, table.records)
         return objective.factor(lo) * least
 
     @cached_property
@@ -85,6 +90,16 @@ class Bounds:
         ]
 
 
+def _least_sum(costs: Floats, room: Ints, number: int) -> float:
+    """What so many records cost at least, of which each class has `room` at its cost."""
+    if not number:
+        return 0.0
+    order = np.argsort(costs, kind="stable")
+    free = room[order]
+    taken = np.clip(number - (np.cumsum(free) - free), 0, free)
+    return float(taken @ costs[order])
+
+
 class Top(NamedTuple):
     """What is known of the `hi` of a box, and shared by all boxes with the same one.
 
@@ -92,7 +107,7 @@ class Top(NamedTuple):
     """
 
     partition: Partition
-    removal: Ints
+    removal: Removal
     lowest: Node
 
 
@@ -166,7 +181,7 @@ class GeneralBox:
         First `lo` rises to the lowest levels that the classes of `hi` allow.
         """
         top = box.top or self._examine(box.hi)
-        if top.removal.sum() > self.problem.limit:
+        if top.removal.records > self.problem.limit:
             self._log(limits, "infeasible", box.lo, box.hi)
             return
         lo = box.lo
@@ -190,7 +205,7 @@ class GeneralBox:
         partition = self.problem.partition(hi)
         removal = self.problem.removal(partition)
         lowest = [0] * len(hi)
-        if removal.sum() <= self.problem.limit:
+        if removal.records <= self.problem.limit:
             for j, top in enumerate(hi):
                 while lowest[j] < top and self._infeasible(_with(hi, j, lowest[j])):
                     lowest[j] += 1
