@@ -16,7 +16,7 @@ from oracle import Ladder
 from problems import Case, problem_of
 from shoal.definition.model import Search
 from shoal.events import Proved
-from shoal.report.chart import Line, plain_chart, svg_chart
+from shoal.report.chart import Line, chart, plain_chart
 from shoal.report.comparison import document, page, text
 from shoal.search.trial import Memory, attempt
 from shoal.values import Comparison
@@ -126,4 +126,4 @@ def test_a_trial_ends_with_the_last_event_and_its_memory() -> None:
 def test_a_chart_of_one_point_is_drawn() -> None:
     lines = [Line("only", ((0.5, 0.25),), 0.5)]
     assert any("a" in row for row in plain_chart(lines))
-    assert "only" in svg_chart(lines)
+    assert "only" in chart(lines, "one", "one").svg

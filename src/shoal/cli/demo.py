@@ -24,7 +24,7 @@ def demo(
 
     refuse_used_folder(folder, force=force)
     definition = write_demo(folder, records, seed)
-    run_definition(read(definition), json=str(folder / RESULT))
+    run_definition(read(definition), json=str(folder / RESULT), file=str(definition))
     show_next_steps(folder)
 
 

@@ -42,6 +42,25 @@ def save(path: Path, text: str, *, force: bool) -> None:
         ) from None
 
 
+def command_line(context: typer.Context, *, without: Sequence[str] = ()) -> str:
+    """A command with the options that were given, ready for a shell.
+
+    Options named in `without` are left out.
+    """
+    import shlex
+
+    words = ["shoal", str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if name in without or source is None or source.name != "COMMANDLINE":
+            continue
+        option = [] if parameter.param_type_name == "argument" else [parameter.opts[0]]
+        value = context.params[name]
+        words += option if isinstance(value, bool) else [*option, str(value)]
+    return shlex.join(words)
+
+
 def print_json(value: Any) -> None:
     """A plain value as JSON on standard output."""
     import json
@@ -103,7 +122,7 @@ def show_result(result: Result, *, json: str | None = None, report: Path | None 
     from rich.console import Console
     from rich.text import Text
 
-    from shoal.report.sections import lost, safety, warnings, where
+    from shoal.report.sections import explained, lost, safety, warnings, where
 
     console = Console(highlight=False)
     style = "bold green" if result.verified else "bold red"
@@ -116,6 +135,8 @@ def show_result(result: Result, *, json: str | None = None, report: Path | None 
         console.print(Text(line), soft_wrap=whole_lines)
     console.print()
     console.print(_treatments(result))
+    for line in explained(result):
+        console.print(Text(line, style="dim"), soft_wrap=whole_lines)
     console.print()
     console.print(Text.assemble("Release: ", (where(result), "bold")), soft_wrap=True)
     if json is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,6 +37,7 @@ Exit codes:
 
 
 def run(
+    context: typer.Context,
     definition: Annotated[Path, typer.Argument(help="The definition, YAML, JSON or XML.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the release here.")
@@ -59,7 +61,7 @@ def run(
         str | None, typer.Option(help="Write the result as JSON here; - for standard output.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write a report here: .html, .txt or .json.")
+        Path | None, typer.Option(help="Write a report here: .html, .md, .txt or .json.")
     ] = None,
     proof: Annotated[
         Path | None,
@@ -82,6 +84,7 @@ def run(
     """Find the least lossy safe transformation, write the release and verify it."""
     from shoal.choosing import parse_levels
     from shoal.cli.asking import ask_person
+    from shoal.cli.output import command_line
     from shoal.definition.read import override, read
 
     levels = None if node is None else parse_levels(node)
@@ -102,6 +105,7 @@ def run(
         file=str(definition),
         node=levels,
         ask=ask_person if ask else None,
+        command=command_line(context, without=("json", "report", "quiet", "ask")),
     )
 
 
@@ -118,8 +122,11 @@ def run_definition(
     file: str = "definition",
     node: Mapping[str, int] | None = None,
     ask: Ask | None = None,
+    command: str | None = None,
 ) -> Result:
     """Run with progress and a summary, unless quiet; write the records of it that are asked for.
+
+    The report says the `command` that makes the same release again, by default with `file` alone.
 
     From the moment the release is published, signals are held: the result and the report belong to
     it, and take no time to write. When the run fails, nothing of it stays. Where no transformation
@@ -133,6 +140,7 @@ def run_definition(
     from shoal.pipeline import run as run_pipeline
 
     check_places(definition, json, proof, file)
+    command = command or f"shoal run {shlex.quote(file)}"
     with Interrupts() as interrupts, Display(quiet=quiet) as display:
 
         def observe(event: Event) -> None:
@@ -157,13 +165,13 @@ def run_definition(
             interrupts.hold()
             remove_leftovers(definition, proof)
             if isinstance(error, Infeasible) and error.result is not None:
-                write_failure(definition, error.result, json, quiet=quiet)
+                write_failure(definition, error.result, json, command, quiet=quiet)
             if interrupts.pending and not isinstance(error, Interrupted):
                 raise Interrupted(
                     "interrupted; nothing was released", code="interrupted"
                 ) from error
             raise
-        write_records(definition, result, json, definition.report)
+        write_records(definition, result, json, definition.report, command)
     if not quiet:
         show_result(result, json=json, report=definition.report)
     if proof is not None:
@@ -211,7 +219,7 @@ def _json_path(json: str | None) -> Path | None:
 
 
 def write_records(
-    definition: Definition, result: Result, json: str | None, report: Path | None
+    definition: Definition, result: Result, json: str | None, report: Path | None, command: str
 ) -> None:
     """The result and the report, where they were asked for."""
     from shoal.report.result import to_json, write_result
@@ -223,13 +231,15 @@ def write_records(
     elif json is not None:
         typer.echo(to_json(result), nl=False)
     if report is not None:
-        write_report(result, definition, report)
+        write_report(result, definition, report, command=command)
 
 
-def write_failure(definition: Definition, result: Result, json: str | None, *, quiet: bool) -> None:
+def write_failure(
+    definition: Definition, result: Result, json: str | None, command: str, *, quiet: bool
+) -> None:
     """The records of a run that released nothing: the report of the release that is there stays."""
     report = None if definition.report is None else of_failure(definition.report)
-    write_records(definition, result, json, report)
+    write_records(definition, result, json, report, command)
     if report is not None and not quiet:
         typer.echo(f"Why nothing was released: {report}", err=True)
 

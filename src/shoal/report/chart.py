@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
+
+from shoal.report.drawing import WIDTH, Drawing, line, text
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-COLOURS = ("#1f6f8b", "#c8553d", "#588b3a", "#7a4fa3", "#c29005", "#4a5560", "#b23a78", "#2a9d8f")
-LEFT, TOP, WIDTH, HEIGHT = 74, 16, 560, 300
+COLOURS = ("#2f86a6", "#c8553d", "#588b3a", "#9467bd", "#b8860b", "#7d8d98", "#c2488a", "#2a9d8f")
+"""Colours of lines, each to be seen on white and on black."""
+
+NOTHING = "nothing was found"
+LEFT, TOP, HEIGHT = 52, 10, 190
+PLOT = WIDTH - LEFT - 6
 
 
 @dataclass(frozen=True)
@@ -42,26 +47,27 @@ class Frame:
 
 def frame_of(lines: Sequence[Line]) -> Frame:
     """The frame that holds all lines, with a little room."""
-    times = [seconds for line in lines for seconds, _ in line.points] + [x.end for x in lines]
-    values = [value for line in lines for _, value in line.points]
+    times = [seconds for each in lines for seconds, _ in each.points] + [x.end for x in lines]
+    values = [value for each in lines for _, value in each.points]
     room = (max(values) - min(values)) * 0.06 or max(abs(values[0]) * 0.05, 0.01)
     first = 10 ** math.floor(math.log10(max(min(times), 1e-3)))
     last = max(*times, first * 10)
-    return Frame(first, last, min(values) - room, max(values) + room)
+    low = min(values) - room
+    return Frame(first, last, max(low, 0.0) if min(values) >= 0 else low, max(values) + room)
 
 
 def plain_chart(lines: Sequence[Line], width: int = 66, height: int = 14) -> Iterator[str]:
     """The chart in characters, a letter for each line, and what the letters mean."""
     if not lines:
-        yield "(nothing was found)"
+        yield f"({NOTHING})"
         return
     frame = frame_of(lines)
     grid = [[" "] * width for _ in range(height)]
-    for letter, line in reversed(list(zip(LETTERS, lines, strict=False))):
+    for letter, each in reversed(list(zip(LETTERS, lines, strict=False))):
         for column in range(width):
             seconds = frame.first * (frame.last / frame.first) ** (column / (width - 1))
-            held = [value for at, value in line.points if at <= seconds]
-            if held and seconds <= max(line.end, line.points[-1][0]) * 1.0001:
+            held = [value for at, value in each.points if at <= seconds]
+            if held and seconds <= max(each.end, each.points[-1][0]) * 1.0001:
                 grid[round(frame.y(held[-1]) * (height - 1))][column] = letter
     for number, row in enumerate(grid):
         value = frame.high - (frame.high - frame.low) * number / (height - 1)
@@ -72,52 +78,57 @@ def plain_chart(lines: Sequence[Line], width: int = 66, height: int = 14) -> Ite
     last = f"{frame.last:.3g} s"
     yield f"{'':>11}{ends}{last:>{width - len(ends)}}"
     legend = zip(LETTERS, lines, strict=False)
-    yield f"{'':>11}{', '.join(f'{letter} {line.name}' for letter, line in legend)}"
+    yield f"{'':>11}{', '.join(f'{letter} {each.name}' for letter, each in legend)}"
 
 
-def svg_chart(lines: Sequence[Line]) -> str:
-    """The chart as SVG that needs nothing from outside."""
-    if not lines:
-        return "<p>Nothing was found.</p>"
+def chart(lines: Sequence[Line], title: str, shows: str) -> Drawing:
+    """The lines as a picture, with what each is called below."""
     frame = frame_of(lines)
-    height = max(HEIGHT, 22 * len(lines))
-    marks = "".join((*_grid(frame, height), *_curves(frame, lines, height)))
-    return (
-        f'<svg viewBox="0 0 {LEFT + WIDTH + 150} {TOP + height + 48}" role="img" '
-        'font-family="system-ui,sans-serif" font-size="12" fill="#52646f">'
-        f"<title>Loss over time</title>{marks}</svg>"
-    )
+    marks = "".join((*_grid(frame), *_curves(frame, lines)))
+    return Drawing(title, shows, marks, TOP + HEIGHT + 46 + 20 * len(lines))
 
 
-def _grid(frame: Frame, height: int) -> Iterator[str]:
-    for step in range(5):
-        value = frame.low + (frame.high - frame.low) * step / 4
-        y = TOP + frame.y(value) * height
-        yield f'<path d="M{LEFT} {y:.1f}h{WIDTH}" stroke="#dfe6ea"/>'
-        yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{value:.4f}</text>'
+def _grid(frame: Frame) -> Iterator[str]:
+    for value in _ticks(frame.low, frame.high):
+        y = TOP + frame.y(value) * HEIGHT
+        yield line(f"M{LEFT} {y:.1f}h{PLOT}", "line")
+        yield text(LEFT - 6, y + 4, f"{value:g}", anchor="end", tone="soft", room=LEFT)
+    powers = round(math.log10(frame.last / frame.first))
     seconds = frame.first
     while seconds <= frame.last * 1.0001:
-        x = LEFT + frame.x(seconds) * WIDTH
-        yield f'<path d="M{x:.1f} {TOP}v{height}" stroke="#eef2f4"/>'
-        yield f'<text x="{x:.1f}" y="{TOP + height + 18}" text-anchor="middle">{seconds:g}</text>'
+        x = LEFT + frame.x(seconds) * PLOT
+        yield line(f"M{x:.1f} {TOP}v{HEIGHT}", "line")
+        if round(math.log10(seconds / frame.first)) % (1 + powers // 6) == 0:
+            anchor = "end" if x > WIDTH - 16 else "middle"
+            label = f"{seconds:g}"
+            yield text(x, TOP + HEIGHT + 16, label, anchor=anchor, tone="soft")
         seconds *= 10
-    middle = LEFT + WIDTH / 2
-    yield f'<text x="{middle}" y="{TOP + height + 38}" text-anchor="middle">seconds</text>'
+    middle = LEFT + PLOT / 2
+    yield text(middle, TOP + HEIGHT + 34, "seconds", anchor="middle", tone="soft")
 
 
-def _curves(frame: Frame, lines: Sequence[Line], height: int) -> Iterator[str]:
-    for number, line in enumerate(lines):
-        colour = COLOURS[number % len(COLOURS)]
+def _ticks(low: float, high: float) -> list[float]:
+    """Three to eight round numbers between two."""
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = power * next(factor for factor in (1, 2, 5, 10) if factor * power >= rough)
+    first = math.ceil(low / step - 1e-9)
+    return [round(i * step, 12) for i in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _curves(frame: Frame, lines: Sequence[Line]) -> Iterator[str]:
+    for number, each in enumerate(lines):
+        hue = COLOURS[number % len(COLOURS)]
         dash = ' stroke-dasharray="6 3"' if number >= len(COLOURS) else ""
-        at, value = line.points[0]
-        path = f"M{LEFT + frame.x(at) * WIDTH:.1f} {TOP + frame.y(value) * height:.1f}"
-        for at, value in line.points[1:]:
-            path += f"H{LEFT + frame.x(at) * WIDTH:.1f}V{TOP + frame.y(value) * height:.1f}"
-        end = LEFT + frame.x(max(line.end, at)) * WIDTH
+        at, value = each.points[0]
+        path = f"M{LEFT + frame.x(at) * PLOT:.1f} {TOP + frame.y(value) * HEIGHT:.1f}"
+        for at, value in each.points[1:]:
+            path += f"H{LEFT + frame.x(at) * PLOT:.1f}V{TOP + frame.y(value) * HEIGHT:.1f}"
+        end = LEFT + frame.x(max(each.end, at)) * PLOT
         path += f"H{end:.1f}"
-        y = TOP + frame.y(value) * height
-        yield f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
-        yield f'<circle cx="{end:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>'
-        key = TOP + 8 + 22 * number
-        yield f'<path d="M{LEFT + WIDTH + 14} {key}h22" stroke="{colour}" stroke-width="3"{dash}/>'
-        yield f'<text x="{LEFT + WIDTH + 42}" y="{key + 4}">{escape(line.name)}</text>'
+        y = TOP + frame.y(value) * HEIGHT
+        yield f'<path d="{path}" fill="none" stroke="{hue}" stroke-width="2"{dash}/>'
+        yield f'<circle cx="{end:.1f}" cy="{y:.1f}" r="3.5" fill="{hue}"/>'
+        key = TOP + HEIGHT + 54 + 20 * number
+        yield f'<path d="M{LEFT} {key}h20" stroke="{hue}" stroke-width="3"{dash}/>'
+        yield text(LEFT + 28, key + 4, each.name, room=WIDTH - LEFT - 28)

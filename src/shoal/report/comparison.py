@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from html import escape
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shoal.report.chart import Line, plain_chart, svg_chart
-from shoal.report.render import html_page, html_sections, plain_section
+from shoal.report.chart import NOTHING, Line, chart, plain_chart
+from shoal.report.plain import plain_section
+from shoal.report.render import html_page
 from shoal.report.result import finite
 from shoal.report.sections import Section
 from shoal.report.write import write_whole
@@ -57,12 +58,16 @@ def document(comparison: Comparison) -> str:
 
 def page(comparison: Comparison) -> str:
     """One HTML page that needs no other file."""
-    body = (
-        f"<p>{escape(_about(comparison))}</p>{html_sections([table(comparison)])}"
-        f"<h2>Loss over time</h2>{svg_chart(_lines(comparison))}"
+    lines = _lines(comparison)
+    over_time = Section("Loss over time", (f"{NOTHING.capitalize()}.",))
+    if lines:
+        drawn = chart(lines, "Best loss of each strategy", "A line falls at each better node.")
+        said = "Each line falls when its strategy finds a better node."
+        over_time = Section("Loss over time", (said,), pictures=(drawn,))
+    about = Section("What was compared", (_about(comparison),))
+    return html_page(
+        _title(comparison), (about, replace(table(comparison), title="Results"), over_time)
     )
-    style = ".shoal{max-width:60rem}.shoal td,.shoal th{white-space:nowrap}"
-    return html_page(_title(comparison), body, width=60, style=style)
 
 
 def _title(comparison: Comparison) -> str:

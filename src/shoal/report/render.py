@@ -1,54 +1,36 @@
-"""Sections as HTML and as plain text. The HTML needs no other file: it carries its own style."""
+"""Sections as HTML. It needs no other file: it carries its own style and its pictures."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from shoal.report.sections import Section
+from shoal.report.style import CARD, PAGE
 
-PLAIN_WIDTH = 88
-STYLE = """
-.shoal{font:15px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;color:#1b2a33;background:#fff;
-max-width:56rem;padding:.5rem 0}
-.shoal h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem;overflow-wrap:anywhere}
-.shoal h2{font-size:1.05rem;margin:1.6rem 0 .4rem;color:#1b2a33}
-.shoal p{margin:.4rem 0}
-.shoal .verdict{padding:.7rem 1rem;border-left:5px solid #1e7d3c;background:#e8f5ec;font-weight:600}
-.shoal .unsafe{border-color:#b3261e;background:#fdeceb}
-.shoal table{border-collapse:collapse;width:100%;margin:.3rem 0;font-size:inherit}
-.shoal th,.shoal td{text-align:left;vertical-align:top;padding:.35rem 1rem .35rem 0;
-border-bottom:1px solid #dfe6ea;overflow-wrap:anywhere;background:none;color:inherit}
-.shoal thead th{font-weight:600;color:#52646f;border-bottom:2px solid #c4d0d7}
-.shoal .n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-.shoal .bar{display:block;width:7rem;height:.55rem;margin-top:.5rem;background:#e4ebef}
-.shoal .bar span{display:block;height:100%;background:#2f7f9f}
-.shoal .facts td:first-child:not(:last-child){color:#52646f}
-.shoal .facts td:first-child:not(:last-child){width:14rem}
-.shoal code{font:.9em ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere}
-@media print{.shoal{max-width:none;font-size:10.5pt}.shoal tr,.shoal .verdict{break-inside:avoid}
-.shoal h2{break-after:avoid}.shoal *{print-color-adjust:exact}}
-"""
+if TYPE_CHECKING:
+    from shoal.report.drawing import Drawing
+    from shoal.report.sections import Section
 
 
 def html_card(sections: Iterable[Section], *, verified: bool = True) -> str:
     """Sections with their style, as a notebook shows them below a cell."""
     shown = html_sections(sections, verified=verified)
-    return f'<style>{STYLE}</style><div class="shoal">{shown}</div>'
+    return f'<style>{CARD}</style><div class="shoal">{shown}</div>'
 
 
-def html_page(title: str, body: str, *, width: int = 56, style: str = "") -> str:
-    """A whole HTML page; the title is text, the body is HTML, the width is in rem."""
+def html_page(
+    title: str, sections: Iterable[Section], *, verified: bool = True, footer: str = ""
+) -> str:
+    """A whole HTML page: title, sections, and a line at the end."""
     name = escape(title)
+    end = f"<footer>{escape(footer)}</footer>" if footer else ""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{name}</title>"
-        f"<style>body{{margin:2rem auto;padding:0 1.5rem;max-width:{width}rem}}{STYLE}{style}"
-        f'</style></head><body><div class="shoal"><h1>{name}</h1>{body}</div></body></html>\n'
+        f"<title>{name}</title><style>{PAGE}</style></head>"
+        f'<body class="shoal"><div class="shoal page"><main><h1>{name}</h1>'
+        f"{html_sections(sections, verified=verified)}</main>{end}</div></body></html>\n"
     )
 
 
@@ -58,60 +40,76 @@ def html_sections(sections: Iterable[Section], *, verified: bool = True) -> str:
 
 
 def _section(section: Section, *, verified: bool) -> str:
-    kind = "" if section.title else f' class="verdict{"" if verified else " unsafe"}"'
+    kind = section.kind or ("" if section.title else f"verdict{'' if verified else ' unsafe'}")
     heading = f"<h2>{escape(section.title)}</h2>" if section.title else ""
-    lines = "".join(f"<p{kind}>{escape(line)}</p>" for line in section.lines)
+    marked = f' class="{kind}"' if kind else ""
+    lines = "".join(f"<p{marked}>{escape(line)}</p>" for line in section.lines)
+    table = _table(section) if section.rows else ""
+    if table and section.folded:
+        table = f"<details><summary>The same as a table</summary>{table}</details>"
     copy = f"<pre><code>{escape(section.copy)}</code></pre>" if section.copy else ""
-    return f"{heading}{lines}{_table(section) if section.rows else ''}{copy}"
+    shown = _pictures(section.pictures) + table
+    if table and len(section.pictures) == 1 and not section.folded:
+        shown = f'<div class="beside">{shown}</div>'
+    inside = f"{heading}{lines}{_cards(section)}{shown}{copy}"
+    return f"<section>{inside}</section>" if section.title else inside
+
+
+def _cards(section: Section) -> str:
+    """Short answers beside each other, each under its question."""
+    each = (
+        f"<div><dt>{escape(question)}</dt><dd>{escape(answer)}</dd></div>"
+        for question, answer in section.cards
+    )
+    return f'<dl class="cards">{"".join(each)}</dl>' if section.cards else ""
+
+
+def _pictures(drawings: Iterable[Drawing]) -> str:
+    figures = "".join(
+        f"<figure><figcaption>{escape(each.title)}</figcaption>{each.svg}</figure>"
+        for each in drawings
+    )
+    return f'<div class="pictures">{figures}</div>' if figures else ""
 
 
 def _table(section: Section) -> str:
-    """A table, with a bar at the end of each row where there are any."""
-    heading = (*section.heading, "") if section.bars else section.heading
-    head = f"<thead>{_line('th', map(escape, heading), section.numbers)}</thead>" if heading else ""
-    bars: list[tuple[str, ...]] = [(_bar(share),) for share in section.bars]
-    bars = bars or [()] * len(section.rows)
-    body = "".join(
-        _line("td", (*map(escape, row), *bar), section.numbers)
-        for row, bar in zip(section.rows, bars, strict=True)
-    )
-    kind = "" if heading else ' class="facts"'
-    return f"<table{kind}>{head}<tbody>{body}</tbody></table>"
+    """A table. On a narrow page each row is a block, and each cell says its heading.
 
-
-def _line(tag: str, cells: Iterable[str], numbers: Sequence[int]) -> str:
-    """A row of cells that are HTML already; `numbers` are aligned to the right."""
-    marked = (
-        f'<{tag} class="n">{cell}</{tag}>' if i in numbers else f"<{tag}>{cell}</{tag}>"
-        for i, cell in enumerate(cells)
-    )
-    return f"<tr>{''.join(marked)}</tr>"
-
-
-def _bar(share: float) -> str:
-    return f'<span class="bar"><span style="width:{share:.1%}"></span></span>'
-
-
-def plain_section(section: Section) -> Iterator[str]:
-    """The lines of a section."""
-    if section.title:
-        yield section.title
-        yield "-" * len(section.title)
-    for line in section.lines:
-        yield from textwrap.wrap(line, PLAIN_WIDTH)
-    if section.rows:
-        yield from _columns([section.heading, *section.rows], section.numbers)
-    if section.copy:
-        yield section.copy
-
-
-def _columns(rows: Sequence[tuple[str, ...]], numbers: Sequence[int]) -> Iterator[str]:
-    """Rows with their cells below each other."""
-    filled = [row for row in rows if row]
-    widths = [max(map(len, column)) for column in zip(*filled, strict=True)]
-    for row in filled:
-        cells = (
-            cell.rjust(width) if i in numbers else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+    The roles are said because a table that is laid out as blocks has none by itself.
+    """
+    head = ""
+    if section.heading:
+        cells = "".join(
+            f'<th scope="col" role="columnheader"{_number(section, i)}>{escape(name)}</th>'
+            for i, name in enumerate(section.heading)
         )
-        yield "  ".join(cells).rstrip()
+        cells += '<td role="cell"></td>' if section.bars else ""
+        head = f'<thead role="rowgroup"><tr role="row">{cells}</tr></thead>'
+    rows = "".join(
+        f'<tr role="row">{"".join(_cells(section, row))}{_bar(section, number)}</tr>'
+        for number, row in enumerate(section.rows)
+    )
+    kind = "wide" if section.heading else "facts"
+    return f'<table class="{kind}" role="table">{head}<tbody role="rowgroup">{rows}</tbody></table>'
+
+
+def _cells(section: Section, row: tuple[str, ...]) -> Iterator[str]:
+    """The first cell names the row, unless it is the only one."""
+    for i, cell in enumerate(row):
+        if i == 0 and len(row) > 1:
+            yield f'<th scope="row" role="rowheader"{_number(section, i)}>{escape(cell)}</th>'
+            continue
+        label = f' data-label="{escape(section.heading[i])}"' if section.heading else ""
+        inside = f"<span>{escape(cell)}</span>"
+        yield f'<td role="cell"{_number(section, i)}{label}>{inside}</td>'
+
+
+def _number(section: Section, column: int) -> str:
+    return ' class="n"' if column in section.numbers else ""
+
+
+def _bar(section: Section, number: int) -> str:
+    if not section.bars:
+        return ""
+    share = f'<span class="bar"><span style="width:{section.bars[number]:.1%}"></span></span>'
+    return f'<td role="cell" class="rule" aria-hidden="true">{share}</td>'

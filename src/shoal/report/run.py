@@ -1,6 +1,6 @@
-"""The report of a run, a file beside the release: HTML, text or JSON by its ending.
+"""The report of a run, a file beside the release: HTML, Markdown, text or JSON by its ending.
 
-First the answers, then what the run rests on: classes, columns, settings, search, origin.
+First the answers, then what was measured, then what the run rests on.
 """
 
 from __future__ import annotations
@@ -11,9 +11,28 @@ from typing import TYPE_CHECKING, Any
 from shoal.definition.write import to_mapping, yaml_lines
 from shoal.engines.base import without_password
 from shoal.errors import quoted
-from shoal.report.render import html_page, html_sections, plain_section
+from shoal.report.measured import (
+    class_section,
+    distribution_section,
+    level_sections,
+    loss_section,
+    risk_section,
+    with_progress,
+)
+from shoal.report.plain import markdown, plain_section
+from shoal.report.render import html_page
 from shoal.report.result import to_dict
-from shoal.report.sections import Section, answers, count, share
+from shoal.report.sections import (
+    Section,
+    answers,
+    count,
+    demanded,
+    in_short,
+    lost,
+    safety,
+    warning_section,
+    where,
+)
 from shoal.report.write import write_whole
 
 if TYPE_CHECKING:
@@ -32,36 +51,74 @@ ROLES = {
 }
 
 
-def write_report(result: Result, definition: Definition, path: Path) -> None:
-    """Write the report in one step, in the form that the ending of the path says."""
-    form = {".txt": text, ".json": document}.get(path.suffix.lower(), page)
-    write_whole(form(result, definition), path)
+def write_report(
+    result: Result, definition: Definition, path: Path, *, command: str | None = None
+) -> None:
+    """Write the report in one step, in the form that the ending of the path says.
+
+    `command` is what makes the same release again.
+    """
+    forms = {".txt": text, ".json": document, ".md": markdown_page}
+    form = forms.get(path.suffix.lower(), page)
+    write_whole(form(result, definition, command), path)
 
 
-def page(result: Result, definition: Definition) -> str:
+def page(result: Result, definition: Definition, command: str | None = None) -> str:
     """One HTML page that needs no other file: the answers, then what the run rests on."""
-    shown = html_sections(answers(result), verified=result.verified)
-    shown += html_sections(background(result, definition))
-    return html_page(title(result, definition), shown)
+    return html_page(
+        title(result, definition),
+        sections(result, definition, command),
+        verified=result.verified,
+        footer=f"Made by Shoal {result.versions.get('shoal', '')}. This page needs no network.",
+    )
 
 
-def document(result: Result, definition: Definition) -> str:
+def document(result: Result, definition: Definition, command: str | None = None) -> str:
     """The same as JSON: the definition, without passwords, and the result."""
     report = {
         "title": title(result, definition),
         "definition": _without_passwords(to_mapping(definition)),
         "result": to_dict(result),
+        "command": command,
     }
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
 
 
-def text(result: Result, definition: Definition) -> str:
+def text(result: Result, definition: Definition, command: str | None = None) -> str:
     """The same as plain text, for a terminal or a mail."""
     name = title(result, definition)
     lines = [name, "=" * len(name)]
-    for section in (*answers(result), *background(result, definition)):
+    for section in sections(result, definition, command):
         lines += ["", *plain_section(section)]
     return "\n".join(lines) + "\n"
+
+
+def markdown_page(result: Result, definition: Definition, command: str | None = None) -> str:
+    """The same as Markdown, with tables in place of pictures."""
+    return markdown(title(result, definition), sections(result, definition, command))
+
+
+def sections(
+    result: Result, definition: Definition, command: str | None = None
+) -> tuple[Section, ...]:
+    """The whole report: the answer first, what was measured, then what the run rests on."""
+    if result.failure is not None:
+        shown = [*answers(result)]
+    else:
+        shown = [
+            Section("", (safety(result),)),
+            in_short(result),
+            *warning_section(result),
+            loss_section(result, lost(result)),
+            *level_sections(result),
+            *risk_section(result),
+            class_section(result),
+            distribution_section(result),
+            demanded(result, "What was demanded"),
+            Section("Where it is", (where(result),)),
+        ]
+    every = (*shown, *background(result, definition), *_again(result, command))
+    return tuple(each for each in every if each.lines or each.rows or each.copy or each.cards)
 
 
 def _without_passwords(value: Any, key: str = "") -> Any:
@@ -79,48 +136,45 @@ def title(result: Result, definition: Definition) -> str:
 
 
 def background(result: Result, definition: Definition) -> tuple[Section, ...]:
-    """What the run rests on: classes, settings, search, hierarchies, origin."""
-    found = [
-        _classes(result),
+    """What the run rests on: settings, search, hierarchies, origin, certificate."""
+    return (
         _facts("The other columns", _columns(definition)),
         _facts("Settings", _settings(result, definition)),
-        _facts("How it was found", _search(result)),
+        with_progress(_facts("How it was found", _search(result)), result),
         _proposed(result),
         _facts("What it was made from", _origin(result, definition)),
-    ]
-    return tuple(section for section in found if section.lines or section.rows or section.copy)
+        _certificate(result),
+    )
+
+
+def _certificate(result: Result) -> Section:
+    """The checksums that `shoal verify` compares."""
+    if result.failure is not None:
+        return Section("Certificate")
+    rows = [("verified", "yes, from the written release" if result.verified else "no")]
+    if result.input_sha256 is not None:
+        rows.append(("SHA-256 of the input", result.input_sha256))
+    if result.output_sha256 is not None:
+        rows.append(("SHA-256 of the release", result.output_sha256))
+    said = (
+        "shoal verify counts a release again and compares these checksums with the files: they "
+        "belong to this report, byte by byte. It reads them from the result or from a report in "
+        "JSON."
+    )
+    return Section("Certificate", (said,), rows=tuple(rows))
+
+
+def _again(result: Result, command: str | None) -> tuple[Section, ...]:
+    """What makes the same release again."""
+    if command is None:
+        return ()
+    what = "release, byte by byte" if result.failure is None else "answer"
+    said = f"The same definition on the same input gives the same {what}:"
+    return (Section("To make it again", (said,), copy=command),)
 
 
 def _facts(name: str, pairs: Iterator[tuple[str, str]]) -> Section:
     return Section(name, rows=tuple(pairs))
-
-
-def _classes(result: Result) -> Section:
-    """The partitions of the release by their size."""
-    if not result.class_sizes:
-        return Section("Classes")
-    released = sum(each.records for each in result.class_sizes)
-    said = (
-        f"{count(result.classes, 'class', 'classes')} (partitions) with "
-        f"{count(released, 'released record')}; the smallest has {result.smallest_class:,}, "
-        f"on average they have {released / result.classes:,.1f}."
-    )
-    return Section(
-        "Classes",
-        (said,),
-        ("records in a class", "classes", "records", "share of the records"),
-        tuple(
-            (
-                f"{each.least:,} to {each.most:,}" if each.most > each.least else f"{each.least:,}",
-                f"{each.classes:,}",
-                f"{each.records:,}",
-                share(each.records, released),
-            )
-            for each in result.class_sizes
-        ),
-        (1, 2, 3),
-        tuple(each.records / released for each in result.class_sizes),
-    )
 
 
 def _columns(definition: Definition) -> Iterator[tuple[str, str]]:
@@ -158,11 +212,14 @@ def _search(result: Result) -> Iterator[tuple[str, str]]:
     yield "outcome", result.status
     if result.failure is None:
         yield "loss", f"{result.loss:.9f}"
-        yield "bound", f"{result.bound:.9f} (gap {result.gap:.2%})"
-    yield "distinct tuples", f"{result.tuples:,}"
-    yield "visited nodes", f"{result.checked:,} of {result.lattice:,} checked exactly"
+        yield "bound", f"{result.bound:.9f} (no node loses less; gap {result.gap:.2%})"
+    yield "distinct tuples", f"{result.tuples:,} (different combinations of quasi-identifiers)"
+    yield (
+        "visited nodes",
+        f"{count(result.checked, 'exact check')}, {count(result.lattice, 'node')} in all",
+    )
     if result.boxes:
-        yield "boxes opened", f"{result.boxes:,}"
+        yield "boxes opened", f"{result.boxes:,} (sets of nodes that were judged together)"
     yield "seconds", ", ".join(f"{name} {each:.2f}" for name, each in result.seconds.items())
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UserError
-from shoal.report.render import html_card, plain_section
+from shoal.report.drawing import standing_alone
+from shoal.report.plain import plain_section
+from shoal.report.render import html_card
 from shoal.report.write import write_whole
 
 if TYPE_CHECKING:
@@ -24,10 +26,10 @@ class Picture:
 
     def save(self, path: str | Path) -> None:
         """Write the SVG file in one step."""
-        write_whole(self.svg + "\n", Path(path))
+        write_whole(standing_alone(self.svg) + "\n", Path(path))
 
     def _repr_svg_(self) -> str:
-        return self.svg
+        return standing_alone(self.svg)
 
 
 class Shown(ABC):
