@@ -135,7 +135,7 @@ class MinimalNodes:
             return Unsafe.EMPTY_BELOW
         classes = self.problem.partition(node)
         self.checked += 1
-        removed = int(self.problem.removal(classes).sum())
+        removed = self.problem.removal(classes).records
         if removed > self.problem.limit or removed == self.problem.table.records:
             self._empty.insert(node)
             return Unsafe.EMPTY_BELOW
