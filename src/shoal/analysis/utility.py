@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import plugins
+from shoal.analysis.classifier import check_target, classify
 from shoal.analysis.columns import compare_columns
 from shoal.analysis.quality import qualities
 from shoal.analysis.released import find_release
@@ -20,6 +21,7 @@ from shoal.report.shown import Shown
 from shoal.search.objective import objective_of
 
 if TYPE_CHECKING:
+    from shoal.analysis.classifier import Classification
     from shoal.analysis.dependence import Dependence
     from shoal.analysis.distributions import Distribution, LabelCount
     from shoal.analysis.quality import Quality
@@ -47,7 +49,7 @@ class UtilityReport(Shown):
     """What a release lost, by every loss and measure, column by column and pair by pair.
 
     `loss_model` is the loss that the definition minimises. `left_out` names the columns that were
-    not compared, with the reason.
+    not compared, with the reason. `classification` is there where a target was named.
     """
 
     source: str
@@ -62,6 +64,7 @@ class UtilityReport(Shown):
     distributions: tuple[Distribution, ...]
     dependences: tuple[Dependence, ...]
     left_out: Mapping[str, str]
+    classification: Classification | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as `shoal utility --json` writes them."""
@@ -81,6 +84,7 @@ class UtilityReport(Shown):
             "distributions": [_plain_distribution(each) for each in self.distributions],
             "dependence": [{**asdict(each), "kept": each.kept} for each in self.dependences],
             "left_out": dict(self.left_out),
+            "classification": None if self.classification is None else asdict(self.classification),
         }
 
     def sections(self) -> Sequence[Section]:
@@ -106,6 +110,8 @@ class UtilityReport(Shown):
             f"({share(released, records)}), with a loss of {chosen.loss:.6f} ({self.loss_model})."
         )
         yield Section("", (answer,))
+        if self.classification is not None:
+            yield _prediction(self.classification)
         yield _measures(self)
         yield _columns(self)
         yield from _pairs(self)
@@ -116,6 +122,7 @@ class UtilityReport(Shown):
 
 def utility(
     definition: Definition | Mapping[str, Any] | str | Path,
+    target: str | None = None,
     *,
     spark: Any = None,
 ) -> UtilityReport:
@@ -126,17 +133,22 @@ def utility(
 
     Args:
         definition: A path, a mapping or a model.
+        target: A released column that is to be predicted from the quasi-identifiers, by a
+            classifier trained on the release and by one trained on the source.
         spark: The session for what the definition reads or writes in Spark, else one is made.
 
     Returns:
         The report: losses, quality measures, distributions and dependence before and after.
     """
     file = str(definition) if isinstance(definition, str | Path) else "definition"
-    with find_release(load(definition), file=file, spark=spark) as measured:
-        return _report(measured)
+    loaded = load(definition)
+    if target is not None:
+        check_target(loaded, target)
+    with find_release(loaded, file=file, spark=spark) as measured:
+        return _report(measured, target)
 
 
-def _report(measured: Measured) -> UtilityReport:
+def _report(measured: Measured, target: str | None) -> UtilityReport:
     table, node, classes = measured.table, measured.node, measured.classes
     columns = compare_columns(measured)
     return UtilityReport(
@@ -152,6 +164,7 @@ def _report(measured: Measured) -> UtilityReport:
         distributions=columns.distributions,
         dependences=columns.dependences,
         left_out=columns.left_out,
+        classification=None if target is None else classify(measured, target),
     )
 
 
@@ -178,6 +191,28 @@ def _usual(name: str) -> Loss | None:
     except ValueError:
         return None
     return made
+
+
+def _prediction(found: Classification) -> Section:
+    """The three accuracies side by side."""
+    used = f"{found.records:,} records"
+    if found.records < found.available:
+        used = f"a random sample of {found.records:,} of {found.available:,} records"
+    how = (
+        f"Share of right predictions from {', '.join(found.features)} by logistic regression, "
+        f"on average over {len(found.baseline.folds)} folds of {used}."
+    )
+    accuracies = {
+        "trained on the source": found.original,
+        "trained on the release": found.release,
+        "always the most frequent value": found.baseline,
+    }
+    rows = tuple(
+        (name, f"{each.mean:.2%}", f"{min(each.folds):.2%}", f"{max(each.folds):.2%}")
+        for name, each in accuracies.items()
+    )
+    heading = ("", "accuracy", "worst fold", "best fold")
+    return Section(f"How well {found.target} is predicted", (how,), heading, rows, (1, 2, 3))
 
 
 def _measures(report: UtilityReport) -> Section:

@@ -28,6 +28,7 @@ PYTHON = (
     ("PostgreSQL", "psycopg", "shoal[databases]"),
     ("MySQL and MariaDB", "PyMySQL", "shoal[databases]"),
     ("Excel files", "openpyxl", "shoal[excel]"),
+    ("classifiers", "scikit-learn", "shoal[ml]"),
     ("Spark", "pyspark", "shoal[spark]"),
     ("pandas frames", "pandas", "pandas"),
     ("polars frames", "polars", "polars"),

@@ -12,6 +12,7 @@ EXAMPLES = """
 Examples:
   shoal utility patients.yaml
   shoal utility patients.yaml --json utility.json
+  shoal utility patients.yaml --target diagnosis
 
 The release must be there: `shoal run` makes it. Source and release are counted, neither is changed.
 Exit codes: 0 measured; 2 a file, a column or an option is wrong, or there is no release yet.
@@ -20,6 +21,12 @@ Exit codes: 0 measured; 2 a file, a column or an option is wrong, or there is no
 
 def utility(
     definition: Annotated[Path, typer.Argument(help="The definition of the release.")],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Predict this column, from the release and from the source (needs `ml`)."
+        ),
+    ] = None,
     json: Annotated[
         str | None, typer.Option(help="Write the measures as JSON here; - for standard output.")
     ] = None,
@@ -36,7 +43,7 @@ def utility(
         check_place(Path(json))
         check_written(read(definition), str(definition), {"result": Path(json)})
     with progress_of(f"Measuring the release of {definition}"):
-        found = measure(definition)
+        found = measure(definition, target)
     if json == "-":
         print_json(found.to_dict())
         return
