@@ -88,9 +88,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def comparable(result: Any) -> dict[str, Any]:
-    """The result without names, times and versions."""
+    """The result without names, times, versions and fingerprints of files."""
     saved: dict[str, Any] = json.loads(to_json(result))
-    own = ("output", "seconds", "versions", "input_sha256", "sources")
+    own = ("output", "output_sha256", "seconds", "progress", "versions", "input_sha256", "sources")
     return {key: value for key, value in saved.items() if key not in own}
 
 
