@@ -8,8 +8,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shoal.analysis.before_after import RiskReport, risk
+    from shoal.analysis.before_after import risk
     from shoal.analysis.lattice import LatticeNodes, lattice
+    from shoal.analysis.risk_report import RiskReport
     from shoal.analysis.solutions import Solutions, solutions
     from shoal.analysis.utility import UtilityReport, utility
     from shoal.anonymize import anonymize
@@ -43,7 +44,7 @@ _HOMES = {
     "LatticeNodes": "analysis.lattice",
     "Refused": "errors",
     "Result": "values",
-    "RiskReport": "analysis.before_after",
+    "RiskReport": "analysis.risk_report",
     "ShoalError": "errors",
     "Solutions": "analysis.solutions",
     "UtilityReport": "analysis.utility",

@@ -94,6 +94,16 @@ def test_where_persons_are_counted_no_value_below_the_release_is_an_example() ->
     assert [each.example for each in levels] == [None, None, "10**", "1***", "****"]
 
 
+def test_where_persons_are_counted_suppressed_records_are_not_counted_by_label() -> None:
+    rows = [("1", "9")] * 9 + [(str(i), "1") for i in range(2, 30)]
+    table = pa.table({"id": [i for i, _ in rows], "zip": [z for _, z in rows]})
+    _, result = shoal.anonymize(
+        table, {"zip": {"hierarchy": "suppress"}}, k=5, person="id", with_result=True, suppression=9
+    )
+    assert result.suppressed == 9
+    assert [each.before for each in result.treatments["zip"].labels] == [None]
+
+
 def test_exposure_says_who_is_recognised_before_and_after() -> None:
     table = pa.table({"q": list("aaaabbbc")})
     _, result = shoal.anonymize(

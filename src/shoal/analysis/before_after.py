@@ -2,61 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.analysis.attribute_disclosure import attribute_disclosure
 from shoal.analysis.identifiers import identifiers
-from shoal.analysis.released import open_release
+from shoal.analysis.person_risk import released_risk_by_persons, risk_by_persons
+from shoal.analysis.released import find_release, open_release
 from shoal.analysis.risk import THRESHOLD, Demands, risk_of
+from shoal.analysis.risk_report import RiskReport
+from shoal.cautions.examine import examine_release, examine_table
 from shoal.engines.base import FileOptions
 from shoal.engines.frames.source import open_frame
 from shoal.engines.opening import open_source
-from shoal.errors import BadDefinition, Mistake
+from shoal.errors import BadData, BadDefinition, Mistake
 from shoal.pipeline import load
 
 if TYPE_CHECKING:
-    from shoal.analysis.population import Estimates
-    from shoal.analysis.risk import Attacker, Risk
+    from shoal.analysis.risk import Risk
     from shoal.definition.model import Definition
     from shoal.engines.base import Source, SourceOptions
 
 
 @dataclass(frozen=True)
-class RiskReport:
-    """The risk of a table, or of a source and its release; `after` is None where there is none."""
+class Roles:
+    """The columns to measure by, and which values are missing.
 
-    before: Risk
-    after: Risk | None = None
+    `released` are the other columns that are released, None for all of them.
+    """
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as `shoal risk --json` writes them."""
-        after = None if self.after is None else _plain(self.after)
-        return {"before": _plain(self.before), "after": after}
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """What was measured, line by line: the name, then before, then after."""
-        measured = [dict(_facts(each)) for each in (self.before, self.after) if each is not None]
-        return [(name, *(each.get(name, "") for each in measured)) for name in measured[0]]
-
-    def reasons(self) -> list[str]:
-        """Why estimates are not available, a line each."""
-        population = self.before.population
-        if population is None:
-            return []
-        named = _named(population.uniques)
-        return [f"{name}: {each.reason}" for name, each in named if each.uniques is None]
-
-    def __str__(self) -> str:
-        return "\n".join("  ".join(row) for row in self.rows())
+    quasi_identifiers: tuple[str, ...]
+    person: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    missing_as_value: bool = False
+    released: tuple[str, ...] | None = None
 
 
 def risk(
     data: Any,
     quasi_identifiers: str | Sequence[str] = (),
     *,
+    person: str | Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
     missing_values: str | Sequence[str] = (),
     threshold: float = THRESHOLD,
     fraction: float | None = None,
@@ -70,7 +61,10 @@ def risk(
         data: With `quasi_identifiers`, a file (a path or glob) or a frame. Without them a
             definition: its source is measured, and its release where that is there.
         quasi_identifiers: The columns that others may know.
-        missing_values: Texts that mean missing, besides empty ones; a definition has its own.
+        person: The columns that identify a person, who may have several records; as the next two,
+            a definition has its own.
+        sensitive: The columns that nobody may learn: classes that disclose them are counted.
+        missing_values: Texts that mean missing, besides empty ones.
         threshold: A record with a risk above this is at risk.
         fraction: The share of the population that the table is, to estimate population uniques.
         population: The number of people in the population, or a file with all of them: then the
@@ -91,13 +85,24 @@ def risk(
     )
     people = None if population is None or number is not None else FileOptions(str(population))
     if not quasi_identifiers:
-        return _of_definition(load(data), demands, people)
-    names = [quasi_identifiers] if isinstance(quasi_identifiers, str) else quasi_identifiers
-    missing = [missing_values] if isinstance(missing_values, str) else missing_values
+        file = str(data) if isinstance(data, str | Path) else "definition"
+        return _of_definition(load(data), demands, people, file)
+    roles = Roles(
+        _listed(quasi_identifiers), _listed(person), _listed(sensitive), _listed(missing_values)
+    )
+    for name in roles.sensitive:
+        if name in roles.quasi_identifiers:
+            what, remedy = f"{name!r} is a quasi-identifier", "name other columns"
+            raise BadDefinition("risk", [Mistake("sensitive", what, remedy)])
     path = isinstance(data, str | Path)
+    names = (*roles.quasi_identifiers, *roles.person, *roles.sensitive)
     source = open_source(FileOptions(str(data)), names) if path else open_frame(data)
     with closing(source):
-        return RiskReport(_measured(source, names, missing, demands, people))
+        return RiskReport(_measured(source, roles, demands, people))
+
+
+def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _share(value: float, name: str) -> float:
@@ -108,36 +113,87 @@ def _share(value: float, name: str) -> float:
 
 
 def _of_definition(
-    definition: Definition, demands: Demands, people: SourceOptions | None
+    definition: Definition, demands: Demands, people: SourceOptions | None, file: str
 ) -> RiskReport:
     """The source by its quasi-identifiers, and the release where it can be read."""
-    names, missing = definition.quasi_identifiers, definition.missing.values
+    roles = Roles(
+        tuple(definition.quasi_identifiers),
+        tuple(definition.person),
+        tuple(definition.sensitive),
+        tuple(definition.missing.values),
+        definition.missing.sensitive == "value",
+        None if definition.others == "keep" else tuple(definition.names("keep", "sensitive")),
+    )
     with closing(open_source(definition.source.options(), set(definition.attributes))) as source:
-        before = _measured(source, names, missing, demands, people)
+        before = _measured(source, roles, demands, people)
     written = open_release(definition)
     if written is None:
         return RiskReport(before)
     size = None if before.population is None else before.population.size
     same = replace(demands, population=size, fraction=None)
+    blank = definition.suppressed == "mark"
     with closing(written):
-        after = risk_of(written, names, demands=same, without_blank=definition.suppressed == "mark")
+        after = risk_of(written, roles.quasi_identifiers, demands=same, without_blank=blank)
+        after = _with_sensitive(after, written, roles, without_blank=blank)
+    if roles.person or roles.released != ():
+        after = _found_again(after, definition, file)
     return RiskReport(before, after)
 
 
-def _measured(
-    source: Source,
-    names: Sequence[str],
-    missing: Sequence[str],
-    demands: Demands,
-    people: SourceOptions | None,
-) -> Risk:
+def _found_again(after: Risk, definition: Definition, file: str) -> Risk:
+    """The release with what must be counted in its source: persons, and the warnings of the run."""
+    try:
+        with find_release(definition, file=file) as found:
+            persons = released_risk_by_persons(found, after.threshold)
+            filled = found.prepared.definition
+            warnings = examine_release(filled, found.source, found.table, found.node)
+    except BadData as error:
+        if error.code != "other-release":
+            raise
+        return replace(after, warnings=None)
+    return replace(after, persons=persons, warnings=warnings)
+
+
+def _measured(source: Source, roles: Roles, demands: Demands, people: SourceOptions | None) -> Risk:
     """The risk of a table, and what its columns look like."""
+    names, missing = roles.quasi_identifiers, roles.missing
     if people is None:
         found = risk_of(source, names, missing, demands=demands)
     else:
         with closing(open_source(people, names)) as everybody:
             found = risk_of(source, names, missing, demands=demands, people=everybody)
-    return replace(found, identifiers=tuple(identifiers(_columns(source, missing))))
+    found = _with_sensitive(found, source, roles)
+    if roles.person:
+        persons = risk_by_persons(source, names, roles.person, missing, demands.threshold)
+        found = replace(found, persons=persons)
+    warnings = examine_table(source, names, missing, found.records, roles.person)
+    return replace(
+        found,
+        identifiers=tuple(identifiers(_columns(source, missing))),
+        warnings=tuple(
+            each
+            for each in warnings
+            if roles.released is None or each.attribute is None or each.attribute in roles.released
+        ),
+    )
+
+
+def _with_sensitive(
+    found: Risk, source: Source, roles: Roles, *, without_blank: bool = False
+) -> Risk:
+    """The same with what classes disclose of each sensitive column."""
+    disclosed = (
+        attribute_disclosure(
+            source,
+            roles.quasi_identifiers,
+            name,
+            roles.missing,
+            missing_as_value=roles.missing_as_value,
+            without_blank=without_blank,
+        )
+        for name in roles.sensitive
+    )
+    return replace(found, sensitive=tuple(disclosed))
 
 
 MOST_VALUES = 2_000
@@ -149,50 +205,3 @@ def _columns(source: Source, missing: Sequence[str]) -> Iterator[tuple[str, list
     for column in source.columns():
         counted = source.count_by([column.name], missing, at_most=MOST_VALUES)
         yield column.name, [text for text in counted.column(0).to_pylist() if text is not None]
-
-
-def _plain(found: Risk) -> dict[str, Any]:
-    """A risk as plain values: estimates as numbers, with the reason where there is none."""
-    plain: dict[str, Any] = asdict(found)
-    if found.population is not None:
-        plain["population"] = {
-            "size": found.population.size,
-            "fraction": found.population.fraction,
-            "uniques": {name: each.uniques for name, each in _named(found.population.uniques)},
-            "not_available": {
-                name: each.reason
-                for name, each in _named(found.population.uniques)
-                if each.uniques is None
-            },
-            "dankar_uses": found.population.uniques.dankar_uses,
-        }
-    return plain
-
-
-def _named(estimates: Estimates) -> list[tuple[str, Any]]:
-    return [(name, getattr(estimates, name)) for name in ("zayatz", "pitman", "snb", "dankar")]
-
-
-def _facts(found: Risk) -> Iterator[tuple[str, str]]:
-    """What was measured, as pairs to be shown."""
-    yield "records", f"{found.records:,}"
-    yield "classes", f"{found.classes:,}"
-    yield "smallest class (k)", f"{found.smallest_class:,}"
-    yield "average class", f"{found.average_class:,.1f}"
-    yield "sample uniques", f"{found.sample_uniques:,} ({found.sample_uniques / found.records:.2%})"
-    above = f"records with a risk above {found.threshold:.0%}"
-    attackers: Mapping[str, Attacker] = {
-        "prosecutor": found.prosecutor,
-        "journalist": found.journalist,
-    }
-    for name, attacker in attackers.items():
-        yield f"{name}: highest risk", f"{attacker.highest:.2%}"
-        yield f"{name}: average risk", f"{attacker.average:.2%}"
-        yield f"{name}: {above}", f"{attacker.records_above:.2%}"
-    yield "marketer: share of records recognised", f"{found.marketer.average:.2%}"
-    if found.population is not None:
-        yield "people in the population", f"{found.population.size:,}"
-        yield "share of them in the table", f"{found.population.fraction:.3%}"
-        for name, each in _named(found.population.uniques):
-            shown = "not available" if each.uniques is None else f"{each.uniques:,.1f}"
-            yield f"population uniques by {name}", shown

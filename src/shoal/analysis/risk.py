@@ -22,11 +22,13 @@ from shoal.errors import BadData
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from shoal.analysis.attribute_disclosure import AttributeDisclosure
     from shoal.analysis.identifiers import Identifier
     from shoal.analysis.keys import Identifying, Keys
+    from shoal.analysis.person_risk import PersonRisk
     from shoal.analysis.population import Estimates
     from shoal.engines.base import Source
-    from shoal.values import Ints
+    from shoal.values import Caution, Ints
 
 THRESHOLD = 0.2
 """A record whose risk is above this counts as at risk: one in a class below 5."""
@@ -67,7 +69,11 @@ class Population:
 
 @dataclass(frozen=True)
 class Risk:
-    """The risk of one table; shares are of its records."""
+    """The risk of one table; shares are of its records.
+
+    `persons` is the same by persons where they are known, `sensitive` what classes disclose,
+    `warnings` what other columns do; None where that cannot be counted any more.
+    """
 
     name: str
     quasi_identifiers: tuple[str, ...]
@@ -86,6 +92,9 @@ class Risk:
     attributes: tuple[Identifying, ...]
     keys: Keys
     identifiers: tuple[Identifier, ...] = ()
+    persons: PersonRisk | None = None
+    sensitive: tuple[AttributeDisclosure, ...] = ()
+    warnings: tuple[Caution, ...] | None = ()
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ def risk_of(
     """
     counted = source.count_by(quasi_identifiers, missing)
     if without_blank:
-        counted = _some_known(counted)
+        counted = some_known(counted, quasi_identifiers)
     found = Combinations(counted)
     sizes = found.records
     records = int(sizes.sum())
@@ -144,10 +153,9 @@ def risk_of(
     )
 
 
-def _some_known(counted: pa.Table) -> pa.Table:
+def some_known(counted: pa.Table, quasi_identifiers: Sequence[str]) -> pa.Table:
     """The combinations with at least one quasi-identifier."""
-    names = counted.column_names[:-1]
-    known = [counted[name].is_valid() for name in names]
+    known = [counted[name].is_valid() for name in quasi_identifiers]
     return counted.filter(reduce(pc.or_, known))
 
 

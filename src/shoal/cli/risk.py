@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from shoal.analysis.before_after import RiskReport
-    from shoal.analysis.keys import Identifying
 
 EXAMPLES = """
 \b
@@ -18,13 +14,11 @@ Examples:
   shoal risk patients.csv --qi zip,birth,sex --fraction 0.01
   shoal risk patients.yaml --population 83000000 --threshold 0.1 --json risk.json
   shoal risk sample.csv --qi zip,birth,sex --population-file everybody.csv
+  shoal risk visits.csv --qi zip,birth --person patient --sensitive diagnosis
 
 Without --qi the file is a definition: its source is measured, and its release where that is there.
 Exit codes: 0 measured; 2 a file, a column or an option is wrong.
 """
-
-MOST_SETS = 8
-"""So many sets of columns are printed; JSON has them all."""
 
 
 def risk(
@@ -32,6 +26,14 @@ def risk(
     qi: Annotated[
         list[str] | None,
         typer.Option("--qi", help="Quasi-identifiers, separated by commas; may be repeated."),
+    ] = None,
+    person: Annotated[
+        list[str] | None,
+        typer.Option("--person", help="Columns that identify a person, separated by commas."),
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None,
+        typer.Option("--sensitive", help="Columns nobody may learn, separated by commas."),
     ] = None,
     missing_value: Annotated[
         list[str] | None,
@@ -59,14 +61,16 @@ def risk(
         str | None, typer.Option(help="Write the measures as JSON here; - for standard output.")
     ] = None,
 ) -> None:
-    """Measure how likely people are recognised: attackers, uniques, columns that identify."""
+    """Measure how likely people are recognised: attackers, uniques, what columns disclose."""
     from shoal.analysis.before_after import risk as measure
-    from shoal.cli.output import print_json, save_json
+    from shoal.cli.output import print_json, save_json, show_sections
     from shoal.cli.progress import progress_of
 
     if sum(given is not None for given in (fraction, population, population_file)) > 1:
         raise typer.BadParameter("give one of --fraction, --population and --population-file")
-    names = [part.strip() for text in qi or () for part in text.split(",") if part.strip()]
+    names, persons, learned = _names(qi), _names(person), _names(sensitive)
+    if (persons or learned) and not names:
+        raise typer.BadParameter("a definition says --person and --sensitive itself")
     if not names and Path(data).suffix.lower() not in (".yaml", ".yml", ".json", ".xml"):
         raise typer.BadParameter("a data file needs its quasi-identifiers", param_hint="--qi")
     if json is not None and json != "-":
@@ -75,6 +79,8 @@ def risk(
         found = measure(
             data,
             names,
+            person=persons,
+            sensitive=learned,
             missing_values=missing_value or (),
             threshold=threshold,
             fraction=fraction,
@@ -85,13 +91,18 @@ def risk(
     if json == "-":
         print_json(found.to_dict())
         return
-    _print(found)
+    show_sections(found.sections())
     if json is not None:
         save_json(Path(json), found.to_dict())
         typer.echo(f"\nWritten: {json}")
 
 
 risk.__doc__ = f"{risk.__doc__}\n{EXAMPLES}"
+
+
+def _names(texts: list[str] | None) -> list[str]:
+    """The names in an option that may be repeated, separated by commas."""
+    return [part.strip() for text in texts or () for part in text.split(",") if part.strip()]
 
 
 def _check_free(
@@ -109,38 +120,3 @@ def _check_free(
         check_data_kept(data, path)
     if population_file is not None:
         check_data_kept(str(population_file), path)
-
-
-def _print(found: RiskReport) -> None:
-    """The measures before and after, then the columns that identify."""
-    from rich.console import Console
-    from rich.text import Text
-
-    from shoal.cli.output import table_of
-
-    console = Console(highlight=False)
-    console.print(Text(f"Risk of {found.before.name}", style="bold"), soft_wrap=True)
-    heading = ("", "measured") if found.after is None else ("", "before", "after")
-    console.print(table_of(heading, found.rows(), right=range(1, len(heading))))
-    for reason in found.reasons():
-        console.print(Text(f"Not available by {reason}."), soft_wrap=True)
-    console.print()
-    shown = found.before.attributes[:MOST_SETS]
-    console.print(Text("Columns that tell records apart (of the source)", style="bold"))
-    console.print(table_of(("columns", "distinction", "separation"), map(_row, shown), (1, 2)))
-    keys = found.before.keys
-    if keys.sets:
-        console.print()
-        what = f"Minimal keys: sets of columns with a distinction of at least {keys.least:.0%}"
-        console.print(Text(what if keys.complete else f"{what} (some of them)", style="bold"))
-        rows = map(_row, keys.sets[:MOST_SETS])
-        console.print(table_of(("columns", "distinction", "separation"), rows, (1, 2)))
-    if found.before.identifiers:
-        console.print()
-        console.print(Text("Columns that look like identifiers of persons", style="bold"))
-        named = [(each.column, each.kind, each.why) for each in found.before.identifiers]
-        console.print(table_of(("column", "kind", "because of"), named))
-
-
-def _row(each: Identifying) -> tuple[str, ...]:
-    return ", ".join(each.columns), f"{each.distinction:.4%}", f"{each.separation:.4%}"

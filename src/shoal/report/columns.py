@@ -123,14 +123,14 @@ def label_counts(column: Column) -> tuple[LabelCount, ...]:
     The records that a label lost are suppressed ones. If they were few, the number would tell of
     them. So every line has lost none or at least k: labels that lost fewer are counted with the
     others, and where that is not enough, further ones. Where fewer than k records are suppressed
-    in all, only the release is counted.
+    in all, or persons are counted, who may have all of them, only the release is counted.
     """
     before = column.counts(column.level, column.weights)
     after = column.counts(column.level, column.released)
     lost = before - after
     order = [int(g) for g in np.argsort(-after, kind="stable") if after[g]]
     suppressed = int(lost.sum())
-    if 0 < suppressed < column.k:
+    if 0 < suppressed < column.k or (suppressed and column.persons):
         named, known = order[:MOST_LABELS], False
     else:
         named = [g for g in order[:MOST_LABELS] if not 0 < lost[g] < column.k]
@@ -139,7 +139,7 @@ def label_counts(column: Column) -> tuple[LabelCount, ...]:
         (column.label(column.level, g), int(before[g]), int(after[g])) for g in named
     ]
     others = int(before.sum() - before[named].sum()), int(after.sum() - after[named].sum())
-    counted = [*lines, (None, *others)] if any(others) else lines
+    counted = [*lines, (None, *others)] if others[1] or (known and others[0]) else lines
     return tuple(LabelCount(label, b if known else None, a) for label, b, a in counted)
 
 

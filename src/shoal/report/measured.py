@@ -128,7 +128,7 @@ def distribution_section(result: Result) -> Section:
     treated = {name: each for name, each in result.treatments.items() if each.labels}
     known = all(each.before is not None for t in treated.values() for each in t.labels)
     if not known:
-        said = "So few records were left out that only the release is counted here."
+        said = "Only the release is counted: the source would tell of the few who were left out."
     elif result.suppressed:
         said = (
             "A difference is due to records left out. Labels that lost only a few of them are "

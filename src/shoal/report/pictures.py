@@ -26,21 +26,33 @@ def percent(share: float) -> str:
 
 def risk(before: Exposure | None, after: Exposure) -> Drawing:
     """Highest and average risk, and the records that are easy to recognise, as pairs of bars."""
-    then, now = {} if before is None else risks(before), risks(after)
+    then = {} if before is None else {"before": risks(before)}
+    return bars("Risk of the records", {**then, "after": risks(after)})
+
+
+def bars(title: str, columns: Mapping[str, Mapping[str, float]]) -> Drawing:
+    """Shares of the same names from several tables: a bar for each table under each name.
+
+    `columns` are called before and after, or anything else where there is only one.
+    """
+    names = list(dict.fromkeys(name for column in columns.values() for name in column))
     marks, y = [], 0.0
-    for name, value in now.items():
+    for name in names:
         marks.append(text(0, y + 12, name, bold=True))
         y += 18
-        for word, share in [("before", then.get(name)), ("after", value)]:
-            if share is not None:
-                marks.append(_bar(y, word, share))
+        for word, shares in columns.items():
+            if name in shares:
+                marks.append(_bar(y, word, shares[name]))
                 y += 17
         y += 9
     shows = "; ".join(
-        f"{name}: {f'{percent(then[name])} before, ' if then else ''}{percent(value)} after"
-        for name, value in now.items()
+        f"{name}: "
+        + ", ".join(
+            f"{percent(each[name])} {word}" for word, each in columns.items() if name in each
+        )
+        for name in names
     )
-    return Drawing("Risk of the records", f"{shows}.", "".join(marks), y)
+    return Drawing(title, f"{shows}.", "".join(marks), y)
 
 
 def risks(exposure: Exposure) -> dict[str, float]:
@@ -55,11 +67,12 @@ def risks(exposure: Exposure) -> dict[str, float]:
 
 def _bar(y: float, word: str, share: float) -> str:
     """A word, a bar of its colour on a track, and the share."""
-    left, width = 50, WIDTH - 50 - SHARE_ROOM
+    left, width = 58, WIDTH - 58 - SHARE_ROOM
+    tone = word if word == "before" else "after"
     return (
         text(0, y + 10, word, tone="soft")
         + box(left, y + 1, width, BAR, "line")
-        + box(left, y + 1, width * min(share, 1), BAR, word)
+        + box(left, y + 1, width * min(share, 1), BAR, tone)
         + text(WIDTH, y + 10, percent(share), anchor="end", room=SHARE_ROOM)
     )
 
