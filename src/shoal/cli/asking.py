@@ -11,10 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from shoal.report.proposal import Proposal
-    from shoal.report.sections import Section
 
 QUESTION = "Release this? [y/N] "
 LONGEST = 100
@@ -25,9 +22,12 @@ def ask_person(proposal: Proposal) -> bool:
     """Show the proposal and read a line; True for `y` or `yes` in any case."""
     from rich.console import Console
 
+    from shoal.cli.output import show_section
+
     console = Console(stderr=True, highlight=False)
     for section in proposal.sections():
-        _show(console, section)
+        console.print()
+        show_section(console, section)
     sys.stderr.write(QUESTION)
     sys.stderr.flush()
     line = _line()
@@ -42,20 +42,3 @@ def _line() -> str:
         return sys.stdin.readline(LONGEST) if sys.stdin is not None else ""
     except (OSError, ValueError):
         return ""
-
-
-def _show(console: Console, section: Section) -> None:
-    """A section: text as it is, never as markup."""
-    from rich.text import Text
-
-    from shoal.cli.output import table_of
-
-    console.print()
-    whole_lines = not console.is_terminal
-    if section.title:
-        console.print(Text(section.title, style="bold"))
-    for line in section.lines:
-        style = "" if section.title else "bold"
-        console.print(Text(line, style=style), soft_wrap=whole_lines)
-    if section.rows:
-        console.print(table_of(section.heading, section.rows, section.numbers))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -101,20 +102,26 @@ def table_of(
 def show_sections(sections: Iterable[Section]) -> None:
     """Sections on standard output: text as it is, never as markup; the first is the answer."""
     from rich.console import Console
-    from rich.text import Text
 
     console = Console(highlight=False)
-    whole_lines = not console.is_terminal
     for number, section in enumerate(sections):
         if number:
             console.print()
-        if section.title:
-            console.print(Text(section.title, style="bold"))
-        for line in section.lines:
-            style = "" if section.title else "bold"
-            console.print(Text(line, style=style), soft_wrap=whole_lines)
-        if section.rows:
-            console.print(table_of(section.heading, section.rows, section.numbers))
+        show_section(console, section)
+
+
+def show_section(console: Console, section: Section) -> None:
+    """A section: its title, its sentences, its table; text as it is, never as markup."""
+    from rich.text import Text
+
+    whole_lines = not console.is_terminal
+    if section.title:
+        console.print(Text(section.title, style="bold"))
+    for line in section.lines:
+        style = "" if section.title else "bold"
+        console.print(Text(line, style=style), soft_wrap=whole_lines)
+    if section.rows:
+        console.print(table_of(section.heading, section.rows, section.numbers))
 
 
 def show_result(result: Result, *, json: str | None = None, report: Path | None = None) -> None:
