@@ -139,20 +139,23 @@ def _load(kind: str, point: EntryPoint) -> Any:
 
 
 def _points(kind: str) -> tuple[EntryPoint, ...]:
-    return _scan(GROUPS[kind], tuple((folder, _changed(folder)) for folder in sys.path))
+    return _scan(tuple((folder, _changed(folder)) for folder in sys.path))[kind]
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=8)
 def _scan(
-    group: str,
-    folders: tuple[tuple[str, int], ...],  # noqa: ARG001 part of the key of the cache
-) -> tuple[EntryPoint, ...]:
-    """The entry points of a group, by name.
+    folders: tuple[tuple[str, int], ...],  # noqa: ARG001 the key of the cache
+) -> dict[str, tuple[EntryPoint, ...]]:
+    """The entry points of each kind, by name.
 
     A scan reads the metadata of every installed distribution. It is kept until a folder of the
     import path changes, as it does when something is installed.
     """
-    return tuple(sorted(entry_points(group=group), key=lambda point: point.name))
+    found = entry_points()
+    return {
+        kind: tuple(sorted(found.select(group=group), key=lambda point: point.name))
+        for kind, group in GROUPS.items()
+    }
 
 
 def _changed(folder: str) -> int:

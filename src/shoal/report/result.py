@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import platform
@@ -195,7 +196,13 @@ def _raised(table: Table) -> dict[str, int]:
 def versions() -> dict[str, str]:
     """What computed this: Shoal and what it rests on."""
     names = ("shoal", "duckdb", "numpy", "pyarrow")
-    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+    return {"python": platform.python_version(), **{name: _version(name) for name in names}}
+
+
+@functools.cache
+def _version(name: str) -> str:
+    """The version of a distribution; reading its metadata takes some milliseconds."""
+    return version(name)
 
 
 def demands_met(models: Sequence[PrivacyModel], released: Counts) -> tuple[Demand, ...]:
