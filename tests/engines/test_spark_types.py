@@ -183,8 +183,8 @@ SQL_TYPES: dict[str, tuple[str, str, str]] = {
 
 
 def frame_of(session: Any, values: Sequence[str]) -> Any:
-    rows = " UNION ALL ".join(f"SELECT {value} AS q, 'x' AS all" for value in spread(values))
-    return session.sql(rows)
+    rows = ", ".join(f"({value}, 'x')" for value in spread(values))
+    return session.sql(f"SELECT * FROM VALUES {rows} AS rows(q, all)")
 
 
 @pytest.mark.parametrize("name", SQL_TYPES)
