@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from shoal.analysis.solutions import Solutions, solutions
     from shoal.analysis.utility import UtilityReport, utility
     from shoal.anonymize import anonymize
+    from shoal.applying.applied import Applied
+    from shoal.applying.apply import apply
     from shoal.checking import check, verify
     from shoal.comparing import compare
     from shoal.definition.model import Definition
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from shoal.values import Comparison, Result, Verdict
 
 _HOMES = {
+    "Applied": "applying.applied",
     "BadData": "errors",
     "BadDefinition": "errors",
     "BadHierarchy": "errors",
@@ -50,6 +53,7 @@ _HOMES = {
     "UtilityReport": "analysis.utility",
     "Verdict": "values",
     "anonymize": "anonymize",
+    "apply": "applying.apply",
     "check": "checking",
     "compare": "comparing",
     "lattice": "analysis.lattice",
@@ -61,6 +65,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Applied",
     "BadData",
     "BadDefinition",
     "BadHierarchy",
@@ -79,6 +84,7 @@ __all__ = [
     "UtilityReport",
     "Verdict",
     "anonymize",
+    "apply",
     "check",
     "compare",
     "lattice",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import (
+    apply,
     check,
     clean,
     compare,
@@ -39,6 +40,7 @@ app = typer.Typer(
     ),
 )
 app.command("run", short_help="Release what a definition says, verified.")(run.run)
+app.command("apply", short_help="Recode new records as a release was.")(apply.apply)
 app.command("verify", short_help="Say whether a written release is safe.")(verify.verify)
 app.command("check", short_help="Measure any file, without a definition.")(check.check)
 app.command("risk", short_help="Measure how likely people are recognised.")(risk.risk)

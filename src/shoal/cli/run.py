@@ -67,6 +67,10 @@ def run(
         Path | None,
         typer.Option(help="Write here why nothing is better, for `shoal verify`; .gz is packed."),
     ] = None,
+    transformation: Annotated[
+        Path | None,
+        typer.Option(help="Write here how records were recoded, for `shoal apply`."),
+    ] = None,
     node: Annotated[
         list[str] | None,
         typer.Option(
@@ -102,6 +106,7 @@ def run(
         quiet=quiet or json == "-",
         keep_best=keep_best,
         proof=proof,
+        transformation=transformation,
         file=str(definition),
         node=levels,
         ask=ask_person if ask else None,
@@ -119,6 +124,7 @@ def run_definition(
     quiet: bool = False,
     keep_best: bool = False,
     proof: Path | None = None,
+    transformation: Path | None = None,
     file: str = "definition",
     node: Mapping[str, int] | None = None,
     ask: Ask | None = None,
@@ -139,7 +145,7 @@ def run_definition(
     from shoal.events import Phase, Stopped
     from shoal.pipeline import run as run_pipeline
 
-    check_places(definition, json, proof, file)
+    check_places(definition, json, proof, file, transformation)
     command = command or f"shoal run {shlex.quote(file)}"
     with Interrupts() as interrupts, Display(quiet=quiet) as display:
 
@@ -157,13 +163,14 @@ def run_definition(
                 observe=observe,
                 keep_best=keep_best,
                 proof=proof,
+                transformation=transformation,
                 file=file,
                 node=node,
                 ask=ask,
             )
         except BaseException as error:
             interrupts.hold()
-            remove_leftovers(definition, proof)
+            remove_leftovers(definition, proof, transformation)
             if isinstance(error, Infeasible) and error.result is not None:
                 write_failure(definition, error.result, json, command, quiet=quiet)
             if interrupts.pending and not isinstance(error, Interrupted):
@@ -176,6 +183,8 @@ def run_definition(
         show_result(result, json=json, report=definition.report)
     if proof is not None:
         tell_of_proof(result, proof, quiet=quiet)
+    if transformation is not None and not quiet:
+        typer.echo(f"Transformation: {transformation}")
     return result
 
 
@@ -189,25 +198,36 @@ def tell_of_proof(result: Result, proof: Path, *, quiet: bool) -> None:
         typer.echo(f"Proof:   {proof}")
 
 
-def remove_leftovers(definition: Definition, proof: Path | None) -> None:
+def remove_leftovers(definition: Definition, *further: Path | None) -> None:
     """Remove what an interrupt left behind that came between the making of a file and its use.
 
     A command makes one run, so whatever belongs to this process belongs to that run.
     """
     from shoal.engines.leftovers import sweep_own
 
-    places = [proof, None if definition.output is None else definition.output.file]
+    places = [*further, None if definition.output is None else definition.output.file]
     for place in filter(None, places):
         sweep_own(place.resolve().parent, definition.engine.spill_folder)
 
 
-def check_places(definition: Definition, json: str | None, proof: Path | None, file: str) -> None:
+def check_places(
+    definition: Definition,
+    json: str | None,
+    proof: Path | None,
+    file: str,
+    transformation: Path | None = None,
+) -> None:
     """Refuse, before the long work, a file that could not be written after it."""
     from shoal.definition.overwriting import check_written
     from shoal.report.write import check_place
 
     failure = None if definition.report is None else of_failure(definition.report)
-    given = {"result": _json_path(json), "proof": proof, "report of a failure": failure}
+    given = {
+        "result": _json_path(json),
+        "proof": proof,
+        "transformation": transformation,
+        "report of a failure": failure,
+    }
     further = {key: path for key, path in given.items() if path is not None}
     check_written(definition, file, further)
     for path in filter(None, (definition.report, *further.values())):

@@ -274,6 +274,8 @@ def lost(result: Result) -> tuple[str, ...]:
     """What was lost: the loss with its proof, then the records left out."""
     if result.chosen is not None:
         proof = _choice(result.chosen, result.bound)
+    elif result.status == "applied":
+        proof = "by the levels of the transformation"
     elif result.status == "optimal":
         proof = f"proved the least possible among {count(result.lattice, 'transformation')}"
     else:

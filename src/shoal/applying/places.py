@@ -1,0 +1,121 @@
+"""Where new records come from and go to: a transformation as a definition, and what it opens."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.definition.model import Several
+from shoal.definition.overwriting import check_written, would_overwrite
+from shoal.definition.read import from_mapping
+from shoal.engines.base import FileOptions
+from shoal.engines.duckdb.files import open_files
+from shoal.engines.frames.source import is_spark, open_frame
+from shoal.engines.leftovers import FOLDER, owned
+from shoal.engines.opening import open_source
+from shoal.engines.same_file import is_same_file
+from shoal.engines.spark import open_frame as open_spark_frame
+from shoal.events import Working
+from shoal.release.contents import restored
+from shoal.release.transformation import read_transformation
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition, SourceLocation
+    from shoal.engines.base import Source
+    from shoal.release.transformation import Transformation
+    from shoal.releasing import Observer
+
+
+def definition_of(found: Transformation, data: Any, output: Any, folder: Path) -> Definition:
+    """The transformation as a definition with one node; files of hierarchies are in the folder."""
+    attributes: dict[str, Any] = {}
+    for number, (name, given) in enumerate(found.definition["attributes"].items()):
+        attribute = dict(given) if isinstance(given, Mapping) else {"role": given}
+        if "hierarchy" in attribute:
+            attribute["hierarchy"] = restored(name, attribute["hierarchy"], folder, number)
+        if name in found.levels:
+            attribute |= {"from": found.levels[name], "limit": found.levels[name]}
+        attributes[name] = attribute
+    source = _plain(data) if is_named(data) else "frame"
+    mapping = {**found.definition, "source": source, "attributes": attributes}
+    definition = from_mapping(mapping, file=found.name)
+    if output is None:
+        return definition
+    bare = {"source": "-", "k": 2, "attributes": {"any": "quasi-identifier"}}
+    target = from_mapping({**bare, "output": _plain(output)}, file="the output").output
+    return definition.model_copy(update={"output": target})
+
+
+def check_written_apart(
+    definition: Definition,
+    transformation: Path,
+    release: Any = None,
+    further: Mapping[str, Path] | None = None,
+) -> None:
+    """Refuse to write over anything that is read: the data, the transformation, the release.
+
+    `further` are files that are written beside the output.
+    """
+    written = dict(further or {})
+    output = None if definition.output is None else definition.output.file
+    for key, path in {**written, **({} if output is None else {"output": output})}.items():
+        if is_same_file(path, transformation):
+            raise would_overwrite(key, f"{str(path)!r} is the transformation")
+    earlier = None if release is None else located(release)
+    if earlier is not None:
+        both = Several.model_validate((*definition.source.locations, *earlier.locations))
+        definition = definition.model_copy(update={"source": both})
+    check_written(definition, str(transformation), written)
+
+
+def check_result(transformation: Path, data: Any, output: Any, release: Any, result: Path) -> None:
+    """Refuse a result file that would overwrite what is read or written."""
+    found = read_transformation(transformation)
+    with tempfile.TemporaryDirectory(prefix=owned(FOLDER)) as folder:
+        definition = definition_of(found, data, output, Path(folder))
+        check_written_apart(definition, transformation, release, {"result": result})
+
+
+def is_named(data: Any) -> bool:
+    """Whether data is what a definition can name, and no frame."""
+    return isinstance(data, str | Path | dict | list | tuple)
+
+
+def _plain(place: Any) -> Any:
+    return str(place) if isinstance(place, Path) else place
+
+
+def located(release: Any) -> SourceLocation | Several | None:
+    """Where an earlier release is; None for a frame."""
+    if not is_named(release):
+        return None
+    bare = {"k": 2, "attributes": {"any": "quasi-identifier"}}
+    return from_mapping({"source": _plain(release), **bare}, file="the earlier release").source
+
+
+def opened_data(definition: Definition, data: Any, observe: Observer, spark: Any) -> Source:
+    """The new records, where they are; long queries report their progress."""
+    resources = definition.engine.resources(lambda share: observe(Working(share)))
+    if is_named(data):
+        return open_source(
+            definition.source.options(),
+            expect=set(definition.attributes),
+            resources=resources,
+            spark=spark,
+        )
+    return open_spark_frame(data) if is_spark(data) else open_frame(data, resources=resources)
+
+
+def opened_release(release: Any, definition: Definition, spark: Any) -> Source:
+    """An earlier release, as it is stored where the engine can tell."""
+    place = located(release)
+    if place is None:
+        return open_spark_frame(release) if is_spark(release) else open_frame(release, stored=True)
+    options, names = place.options(), set(definition.attributes)
+    if isinstance(options, FileOptions):
+        header = True if options.header is None else options.header
+        return open_files(replace(options, header=header), names, stored=True)
+    return open_source(options, expect=names, spark=spark)

@@ -1,0 +1,197 @@
+"""The transformation file: how a release was recoded, so that new records can be recoded alike.
+
+It is JSON with these keys:
+
+- `shoal transformation`: the version of the format, 1.
+- `levels`: the level of each quasi-identifier.
+- `definition`: the demands and the attributes, as in a definition file, hierarchies by content.
+- `labels`: for each quasi-identifier what a missing value becomes (`missing`), and for a mask how
+  long the longest value was (`longest`).
+- `columns`: the columns of the source, in their order.
+- `dropped`: the rule by which records are left out. It lists none.
+- `release`: the numbers of the release.
+- `checksums`: SHA-256 of the input, of the definition file and of the release, where there are any.
+- `versions`: what made it.
+- `sha256`: the checksum of all other keys, to notice a file that was cut or edited.
+
+No value of the data is in it that a public domain does not list (see contents.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.definition.hierarchies.mask import Mask
+from shoal.definition.write import attribute_mapping, to_mapping
+from shoal.engines.base import FileTarget
+from shoal.engines.duckdb.staged import StagedFile
+from shoal.errors import BadData, BadOutput
+from shoal.release.contents import content_of, refuse_dependent
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition
+    from shoal.encode.table import Table
+    from shoal.values import Result
+
+FORMAT, VERSION = "shoal transformation", 1
+DROPPED = "every class that does not meet the demands of the definition"
+OWN_KEYS = ("source", "output", "report", "search", "engine", "attributes", "others")
+"""The keys of a definition that a transformation leaves out, or writes in its own way. It has all
+others, so that no demand is lost."""
+
+
+@dataclass(frozen=True, eq=False)
+class Transformation:
+    """What a transformation file says; `name` is what messages call it."""
+
+    name: str
+    levels: Mapping[str, int]
+    definition: Mapping[str, Any]
+    labels: Mapping[str, Mapping[str, Any]]
+    columns: tuple[str, ...]
+    checksums: Mapping[str, str | None]
+
+
+def transformation_text(
+    definition: Definition,
+    table: Table,
+    columns: tuple[str, ...],
+    result: Result,
+    file: Path | None,
+) -> str:
+    """The transformation of a release as JSON.
+
+    `definition` has a role for every column and a hierarchy for every quasi-identifier; `file` is
+    where it was read, if it is a file.
+    """
+    content: dict[str, Any] = {
+        FORMAT: VERSION,
+        "levels": dict(result.levels),
+        "definition": _definition(definition, table, result.levels),
+        "labels": _labels(definition, table, result.levels),
+        "columns": list(columns),
+        "dropped": DROPPED,
+        "release": {
+            "records": result.records,
+            "removed": result.removed,
+            "suppressed": result.suppressed,
+            "classes": result.classes,
+            "smallest_class": result.smallest_class,
+        },
+        "checksums": {
+            "input": result.input_sha256,
+            "definition": None if file is None else hashlib.sha256(file.read_bytes()).hexdigest(),
+            "release": result.output_sha256,
+        },
+        "versions": dict(result.versions),
+    }
+    content["sha256"] = _checksum(content)
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def stage_transformation(text: str, path: Path) -> StagedFile:
+    """The text in a file that nobody sees before it is published."""
+    staged = StagedFile(FileTarget(path, format="json"))
+    try:
+        staged.path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        staged.discard()
+        raise BadOutput(
+            f"cannot write the transformation {path}: {error.strerror}",
+            code="cannot-write",
+            hint="see that the folder is writable and has space",
+        ) from None
+    return staged
+
+
+def _definition(definition: Definition, table: Table, levels: Mapping[str, int]) -> dict[str, Any]:
+    """The demands and the attributes, in the keys of a definition file."""
+    mapping = to_mapping(definition)
+    kept = {key: value for key, value in mapping.items() if key not in OWN_KEYS}
+    if definition.others == "drop":
+        kept["others"] = "drop"
+    records_of = _records_of(definition, table)
+    for column in table.attributes:
+        kind = definition.attributes[column.name].hierarchy
+        assert kind is not None  # filled in before  # noqa: S101
+        refuse_dependent(column, kind, levels[column.name])
+    attributes: dict[str, Any] = {}
+    for name, attribute in definition.attributes.items():
+        found = attribute_mapping(attribute)
+        if not isinstance(found, str) and attribute.hierarchy is not None:
+            content = content_of(attribute.hierarchy, records_of[name], definition.k)
+            found = {**found, "hierarchy": content}
+        attributes[name] = found
+    return {**kept, "attributes": attributes}
+
+
+def _records_of(definition: Definition, table: Table) -> dict[str, dict[str, int]]:
+    """How many records have each value of an attribute with a hierarchy."""
+    found = {
+        attribute.name: dict(zip(attribute.hierarchy.labels[0], counts.tolist(), strict=False))
+        for attribute, counts in zip(table.attributes, table.records_of, strict=True)
+    }
+    for name in definition.sensitive:
+        reference = table.histograms[name].reference
+        pairs = zip(reference.values, reference.counts.tolist(), strict=True)
+        found[name] = {value: count for value, count in pairs if value is not None}
+    return found
+
+
+def _labels(
+    definition: Definition, table: Table, levels: Mapping[str, int]
+) -> dict[str, dict[str, Any]]:
+    """What the labels of each quasi-identifier depend on beside its rule."""
+    found: dict[str, dict[str, Any]] = {}
+    for attribute in table.attributes:
+        said: dict[str, Any] = {"missing": attribute.missing_label(levels[attribute.name])}
+        if isinstance(definition.attributes[attribute.name].hierarchy, Mask):
+            said["longest"] = max(map(len, attribute.hierarchy.labels[0]), default=0)
+        found[attribute.name] = said
+    return found
+
+
+def read_transformation(path: Path) -> Transformation:
+    """The transformation in a file; anything else, and what was cut or edited, is BadData."""
+    name = str(path)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _refusal(name, f"cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise _refusal(name, "is not JSON, or only a part of it") from None
+    if not isinstance(content, dict) or FORMAT not in content:
+        raise _refusal(name, "is no transformation")
+    if content[FORMAT] != VERSION:
+        raise _refusal(name, f"has a format that this version does not know: {content[FORMAT]!r}")
+    if content.pop("sha256", None) != _checksum(content):
+        raise _refusal(name, "has changed since it was written: its checksum is another")
+    try:
+        return Transformation(
+            name,
+            {str(key): int(level) for key, level in content["levels"].items()},
+            dict(content["definition"]),
+            {str(key): dict(labels) for key, labels in content["labels"].items()},
+            tuple(map(str, content["columns"])),
+            dict(content["checksums"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise _refusal(name, "lacks what a transformation has") from None
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    plain = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _refusal(name: str, why: str) -> BadData:
+    return BadData(
+        f"{name} {why}",
+        code="bad-transformation",
+        hint="give the file that `shoal run --transformation` wrote, as it was written",
+    )

@@ -1,0 +1,223 @@
+"""From a node to a verified release: warn, ask, recode, verify, and put the result together.
+
+A run comes here with the node that it found (`shoal.pipeline`), and so does a transformation that
+is applied to new records (`shoal.applying`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from shoal.cautions.examine import examine_release, refuse_if_strict
+from shoal.engines.base import DatabaseTarget, FileTarget, without_password
+from shoal.engines.duckdb.staged import formula_cautions
+from shoal.engines.failures import source_changed
+from shoal.engines.opening import recode_into, records_by_source
+from shoal.errors import Declined, Refused
+from shoal.events import Event, History, Phase, Progress
+from shoal.release.recode import recoding
+from shoal.report.proposal import Proposal, propose_release
+from shoal.report.result import Release, Run, Stopwatch, build_result
+from shoal.verify.judge import verify
+from shoal.verify.source_facts import source_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from shoal.definition.model import Definition
+    from shoal.encode.table import Table
+    from shoal.engines.base import Source, Staged, Target
+    from shoal.report.result import ShownResult
+    from shoal.search.problem import Partition, Problem
+    from shoal.values import Best, Choice, Node, Verdict
+
+Observer: TypeAlias = Callable[[Event], None]
+Ask: TypeAlias = Callable[[Proposal], bool]
+"""Shows a person what would be released, and says whether the answer is yes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A definition on its data, before any search.
+
+    `given` is the definition with a role for every column; `definition` has a hierarchy for every
+    quasi-identifier too. `columns` are those of the source, `values` the distinct values of each
+    quasi-identifier.
+    """
+
+    given: Definition
+    definition: Definition
+    columns: tuple[str, ...]
+    table: Table
+    values: Mapping[str, Collection[str]]
+    problem: Problem
+
+
+Recode: TypeAlias = "Callable[..., Staged]"
+"""Stages the recoding of a source, with the arguments of `recode_into`."""
+Judge: TypeAlias = "Callable[[Prepared, Source, Source, Node], Verdict]"
+"""Judges what was written at a node, given what was prepared, its source and what is stored."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The node to release, its classes, the search that led to it, and the choice of a person."""
+
+    best: Best
+    classes: Partition
+    about: Run
+    choice: Choice | None = None
+
+
+def judge_alone(prepared: Prepared, source: Source, written: Source, node: Node) -> Verdict:
+    """The verdict of the verifier on a release by itself."""
+    definition = prepared.definition
+    return verify(
+        definition,
+        written,
+        levels=dict(zip(definition.quasi_identifiers, node, strict=True)),
+        columns=prepared.columns,
+        values=prepared.values,
+        source=source,
+        **source_facts(definition, source, prepared.values),
+    )
+
+
+def write_release(
+    prepared: Prepared,
+    found: Found,
+    source: Source,
+    target: Target | None,
+    observe: Observer,
+    *,
+    recode: Recode = recode_into,
+    judge: Judge = judge_alone,
+    ask: Ask | None = None,
+    spark: Any = None,
+) -> tuple[Staged, ShownResult]:
+    """The release at a node, staged and verified, and its result; an error when it is not safe.
+
+    A person is asked before anything is staged: so nothing lies anywhere, and no table is locked,
+    while they think. What is staged then must have as many records as they saw.
+    """
+    definition, watch, node = prepared.definition, found.about.watch, found.best.node
+    observe(Phase("warn"))
+    cautions = examine_release(definition, source, prepared.table, node)
+    refuse_if_strict(definition, cautions)
+    released = _released(prepared.problem, found.best, found.classes)
+    proposed = build_result(found.about, released, cautions, verified=False, chosen=found.choice)
+    watch.lap("warnings")
+    if ask is not None:
+        observe(Phase("ask"))
+        _ask(ask, prepared, found, proposed, target)
+        watch.lap("ask")
+
+    observe(Phase("release"))
+    plan = recoding(
+        definition,
+        columns=prepared.columns,
+        table=prepared.table,
+        node=node,
+        class_of=found.classes.class_of,
+        kept=found.classes.kept,
+    )
+    staged = recode(source, plan, target, spark=spark)
+    watch.lap("release")
+
+    with ExitStack() as undo:
+        undo.callback(staged.discard)
+        observe(Phase("verify"))
+        with closing(staged.source()) as written:
+            verdict = judge(prepared, source, written, node)
+            formulas = tuple(formula_cautions(target, written))
+            sha256 = written.fingerprint()
+        watch.lap("verify")
+        refuse_unless_safe(verdict)
+        refuse_if_strict(definition, formulas)
+        if ask is not None and verdict.records != int(released.weights.sum()):
+            raise source_changed(source.name)
+        result = replace(
+            proposed,
+            verified=verdict.safe,
+            warnings=(*cautions, *formulas),
+            seconds=watch.seconds(),
+            output_sha256=sha256,
+        )
+        undo.pop_all()
+    return staged, result
+
+
+def _ask(
+    ask: Ask, prepared: Prepared, found: Found, proposed: ShownResult, target: Target | None
+) -> None:
+    """Go on only with a yes."""
+    proposal = propose_release(
+        proposed,
+        prepared.table,
+        found.best.node,
+        found.classes.class_of,
+        found.classes.kept,
+        k=prepared.definition.k,
+        target=_shown(target),
+    )
+    if ask(proposal) is not True:
+        raise Declined("declined; nothing was released", code="declined")
+
+
+def _shown(target: Target | None) -> str:
+    """What people see of a target: never a password."""
+    match target:
+        case None:
+            return "memory"
+        case FileTarget():
+            return str(target.path)
+        case DatabaseTarget():
+            return f"{target.table} of {without_password(target.url)}"
+        case _:
+            return f"{target.name} in Spark"
+
+
+def about_run(
+    prepared: Prepared, source: Source, last: Progress, watch: Stopwatch, history: History
+) -> Run:
+    """What the result says of a run, whether it ends with a release or without one."""
+    table, problem = prepared.table, prepared.problem
+    unchanged = problem.partition((0,) * len(table.attributes)) if table.raised is None else None
+    return Run(
+        definition=prepared.given,
+        filled=prepared.definition,
+        table=table,
+        models=problem.models,
+        lattice=problem.nodes,
+        limit=problem.limit,
+        last=last,
+        fingerprint=source.fingerprint(),
+        sources=records_by_source(source, table.records + table.removed),
+        watch=watch,
+        before=None if unchanged is None else unchanged.counts,
+        progress=history.moments(),
+    )
+
+
+def refuse_unless_safe(verdict: Verdict) -> None:
+    """Nothing leaves that the verifier does not call safe."""
+    if not verdict.safe:
+        failures = "".join(f"\n  {finding.name}: {finding.saw}" for finding in verdict.failures)
+        raise Refused(
+            f"the verifier refused the release; nothing was released{failures}",
+            code="refused",
+            hint="this should not happen: please report it, with the definition but without data",
+        )
+
+
+def _released(problem: Problem, best: Best, classes: Partition) -> Release:
+    """What the result says of the release: losses, classes, records of each tuple."""
+    return Release(
+        best=best,
+        losses=problem.objective.attribute_losses(best.node, classes),
+        classes=classes.released(),
+        weights=problem.table.weights * classes.kept[classes.class_of],
+    )
