@@ -196,7 +196,7 @@ def test_hierarchies_that_the_run_proposed_are_taken_from_the_result(folder: Pat
     [
         ('{"tree": {"12*": ["123", "124", "129"]}}', "of a kind that no run proposes"),
         ('{"groups": [3]}', "of a kind that no run proposes"),
-        ('{"date": ["year"]}', "has no place for 3 of 3 values"),
+        ('{"date": ["year"]}', "lacks 3 of 3 values"),
     ],
 )
 def test_a_hierarchy_of_the_result_is_not_believed_blindly(

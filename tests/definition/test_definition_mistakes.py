@@ -50,7 +50,7 @@ def in_hierarchy(hierarchy: object, **keys: object) -> Mistake:
         ({"k": "five"}, "k", "'five' is not a whole number; write for example `k: 5`"),
         ({"k": 1}, "k", "must be at least 2"),
         ({"person": ["n", "n"]}, "person", "names a column twice"),
-        ({"person": "q"}, "person", "only quasi-identifiers tell persons apart"),
+        ({"person": "q"}, "person", "only quasi-identifiers identify persons"),
         ({"person": {"id": 1}}, "person", "is not a list; write for example `person: patient_id`"),
         ({"risk": {}}, "risk", "demands nothing; write `average: 0.1` or"),
         ({"risk": 0.1}, "risk", "'0.1' is not a mapping; write for example `risk: {average: 0.1}`"),
@@ -112,7 +112,7 @@ def in_hierarchy(hierarchy: object, **keys: object) -> Mistake:
         ({"source": {"url": "u", "table": "t", "query": "q"}}, "source", "either"),
         ({"source": "postgresql://host/db"}, "source", "does not say which table"),
         ({"source": {"url": "u", "spark": "t"}}, "source", "several kinds of places"),
-        ({"source": {"table": "t"}}, "source", "says no place"),
+        ({"source": {"table": "t"}}, "source", "names no location"),
         ({"source": {"url": "u", "table": "t", "tabel": 1}}, "source.tabel", "did you mean"),
         ({"source": {"path": "x.csv", "header": "maybe"}}, "source.header", "true or false"),
         ({"source": ""}, "source.path", "no path of a file"),
@@ -158,7 +158,7 @@ def test_a_wrong_key_is_named_with_its_remedy(
         ({"role": "keep", "from": 1}, ".from", "role quasi-identifier"),
         ({**QI, "priority": "high"}, ".priority", "'high' is not a number"),
         ({**QI, "priority": "nan"}, ".priority", "not a finite number"),
-        ({**QI, "diversity": {"distinct": 2}}, ".diversity", "cannot stand at an attribute"),
+        ({**QI, "diversity": {"distinct": 2}}, ".diversity", "is not allowed for an attribute"),
         ({"role": "keep", "limit": 1}, ".limit", "role quasi-identifier"),
         ({"role": "keep", "priority": 1}, ".priority", "role quasi-identifier"),
         ({"role": "drop", "hierarchy": "suppress"}, ".hierarchy", "or sensitive"),
@@ -426,7 +426,7 @@ def test_what_tells_persons_apart_is_not_released(role: str) -> None:
     if role == "sensitive":
         attribute["diversity"] = {"distinct": 2}
     given = {**SOUND, "person": "id", "attributes": {"q": QI, "id": attribute}}
-    with pytest.raises(BadDefinition, match="'id' tells persons apart, but is released"):
+    with pytest.raises(BadDefinition, match="'id' identifies persons, but is released"):
         from_mapping(given)
 
 

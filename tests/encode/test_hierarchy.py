@@ -70,7 +70,7 @@ def test_an_empty_cell_is_refused_at_any_level(row: tuple[str, ...]) -> None:
 def test_rows_that_do_not_nest_are_refused_with_both_places_and_labels() -> None:
     error = refusal([("a", "x", "p"), ("b", "y", "p"), ("c", "x", "q")])
     assert error.code == "not-nested"
-    assert "level 1 the label 'x' stands at row 1 and at row 3" in error.what
+    assert "level 1 the label 'x' is at row 1 and at row 3" in error.what
     assert "level 2 says 'p' at the first and 'q' at the second" in error.what
 
 

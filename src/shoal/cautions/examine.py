@@ -93,7 +93,7 @@ def examine_table(
 def in_batches(
     source: Source, beside: Sequence[str], names: Sequence[str]
 ) -> Iterator[tuple[Source, Sequence[str]]]:
-    """A few of the names at a time, with a source for questions about them and those beside."""
+    """A few names at a time, with a source for queries about them and the columns `beside`."""
     for first in range(0, len(names), AT_ONCE):
         batch = names[first : first + AT_ONCE]
         columns = tuple(dict.fromkeys((*beside, *batch)))

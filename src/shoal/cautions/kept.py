@@ -161,7 +161,7 @@ def _cautions_of(kept: Kept) -> list[Caution]:
     share = kept.records and kept.distinct / kept.records
     if kept.prose and share > FREE_TEXT_SHARE:
         text = (
-            f"{kept.name!r} holds free text, which may tell anything of a person: "
+            f"{kept.name!r} holds free text, which may say anything about a person: "
             f"{kept.distinct:,} different texts in {kept.records:,} records; drop it"
         )
         return [Caution("kept-free-text", kept.name, text, kept.records)]
@@ -194,7 +194,7 @@ def _disclosing(
         return
     parts = [f"{name!r} ({_numbers(seen)})" for name, seen in found.items()]
     text = (
-        f"{kept.name!r} tells more than is released of {', '.join(parts)}: "
+        f"{kept.name!r} discloses more than is released of {', '.join(parts)}: "
         "drop it, or make it a quasi-identifier"
     )
     records = max(seen.records for seen in found.values())
@@ -263,7 +263,7 @@ def disclosed(labels: Ints, values: Ints, kept: Ints, counts: Ints) -> Disclosed
 
     A row for each distinct pair of a value of the quasi-identifier and one of the kept column: the
     codes of the label, the value and the kept value, and how many records have them. Labels that
-    stand for one value hide nothing.
+    mean one value hide nothing.
     """
     several = _several(labels, values)
     labels, values, kept, counts = (each[several] for each in (labels, values, kept, counts))
@@ -298,7 +298,7 @@ def _finer(agreement: np.ndarray, expected: np.ndarray) -> Bools:
 
 
 def _several(labels: Ints, values: Ints) -> Bools:
-    """The rows whose label stands for more than one value of the data."""
+    """The rows whose label means more than one value of the data."""
     width = int(values.max(initial=0)) + 1
     number = np.bincount(np.unique(labels * width + values) // width)
     several: Bools = number[labels] > 1

@@ -48,7 +48,9 @@ def collapse(definition: Definition, source: Source) -> Collapsed:
     counted = source.count_by(definition.counted, missing, at_most=most)
     if not counted.num_rows:
         raise BadData(
-            f"{source.name} has no records", code="no-records", hint="see that it is the right one"
+            f"{source.name} has no records",
+            code="no-records",
+            hint="check that it is the right one",
         )
     if counted.num_rows > most:
         return _raised(look_at(definition, source, most))

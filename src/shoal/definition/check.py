@@ -97,10 +97,10 @@ def _of_person(definition: Definition) -> Iterator[Mistake]:
     for name, role in roles.items():
         if role in ("keep", "sensitive"):
             remedy = f"make {name} an identifier, which is never released"
-            yield Mistake("person", f"{name!r} tells persons apart, but is released", remedy)
+            yield Mistake("person", f"{name!r} identifies persons, but is released", remedy)
     if person and all(roles.get(name) == "quasi-identifier" for name in person):
         remedy = "name a column that identifies a person, and make it an identifier"
-        yield Mistake("person", "only quasi-identifiers tell persons apart", remedy)
+        yield Mistake("person", "only quasi-identifiers identify persons", remedy)
 
 
 def of_attribute(name: str, attribute: Attribute) -> list[Mistake]:
@@ -176,7 +176,7 @@ def _of_name(key: str, name: str, known: Collection[str]) -> Iterator[Mistake]:
 def _of_paths(definition: Definition) -> Iterator[Mistake]:
     """No file that is written may be one that is read, or written twice."""
     for clash in clashes(definition):
-        remedy = "write to another place, so that what is there stays as it is"
+        remedy = "write to another path, so that what is there stays as it is"
         yield Mistake(clash.key, clash.what, remedy)
     yield from _of_partitions(definition)
     yield from _of_tables(definition)
@@ -224,7 +224,7 @@ def _misplaced(key: str, attribute: Attribute) -> Iterator[Mistake]:
     given = attribute.model_dump(by_alias=True, exclude_defaults=True)
     for name, roles in _ROLES_OF.items():
         if name in given and attribute.role not in roles:
-            what = f"cannot stand at an attribute of role {attribute.role}"
+            what = f"is not allowed for an attribute of role {attribute.role}"
             remedy = f"remove it, or make the role {' or '.join(roles)}"
             yield Mistake(f"{key}.{name}", what, remedy)
 

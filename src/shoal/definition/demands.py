@@ -78,7 +78,7 @@ def _value(value: Any) -> Any:
         return parameters_of(value)
     if isinstance(value, list | tuple):
         if None in value:
-            raise Wrong("a list of parameters has an empty place", "leave the place out")
+            raise Wrong("a list of parameters has an empty entry", "leave the entry out")
         return [_value(each) for each in value]
     if not isinstance(value, str) or len(value) > LONGEST_NUMBER:
         return value
@@ -110,7 +110,9 @@ class ModelSpec:
         part = plugins.find("privacy", self.model)
         named = self.parameters.get("attribute")
         if named is not None and not self.key.startswith(f"attributes.{named}."):
-            raise ValueError("its attribute is the one it stands at, and cannot be a parameter")
+            raise ValueError(
+                "its attribute is the one it is demanded of, and cannot be a parameter"
+            )
         if ("attribute" in inspect.signature(part).parameters) != (named is not None):
             where = "the top of the definition" if named else "a sensitive attribute"
             raise ValueError(f"{self.model} belongs under `privacy` of {where}")

@@ -133,14 +133,14 @@ def _role(profile: Profile, hierarchy: Hierarchy | None) -> tuple[Role, str, boo
     if _names_a_person(profile, isinstance(hierarchy, Intervals)):
         return "identifier", "The name sounds like something that names a person.", True
     if _is_prose(profile):
-        return "drop", "Long texts may tell anything about a person.", False
+        return "drop", "Long texts may say anything about a person.", False
     if sound.sensitive and distinct > 1:
         return "sensitive", "The name sounds like something a person would not want known.", True
     if sound.known:
         return "quasi-identifier", "The name sounds like something that others may know.", True
     if profile.alike:
         agree = f"Records with the same value agree in {_listed(profile.alike)}"
-        return "identifier", f"{agree}, so it seems to tell persons apart.", False
+        return "identifier", f"{agree}, so it seems to identify persons.", False
     if _is_measured(profile, hierarchy):
         return "keep", "Numbers that look measured; others will hardly know them.", False
     if profile.share >= 0.9 and profile.records >= 20 and not isinstance(hierarchy, Dates):

@@ -173,7 +173,7 @@ def explain(error: ErrorDetails) -> Mistake:
         bound, words = _BOUNDS[kind]
         what = f"is {shown(value).strip(chr(39))}, but {words} {context[bound]:g}"
         return Mistake(key, what, _for_example(path))
-    expected = _EXPECTED.get(kind, "something that can stand here")
+    expected = _EXPECTED.get(kind, "something that is allowed here")
     return Mistake(key, f"{shown(value)} is not {expected}", _for_example(path))
 
 

@@ -67,17 +67,19 @@ def long_form(value: Any) -> Any:
     if isinstance(value, Mapping):
         kinds = [key for key in LOCATION_KEYS if key in value]
         if len(kinds) > 1:
-            raise Wrong(f"several kinds of places at once: {', '.join(kinds)}", "keep one of them")
+            raise Wrong(
+                f"several kinds of locations at once: {', '.join(kinds)}", "keep one of them"
+            )
         if not kinds:
             first = str(next(iter(value), ""))
             raise Wrong(
-                "says no place",
+                "names no location",
                 nearest(first, LOCATION_KEYS, f"give one of {', '.join(LOCATION_KEYS)}"),
             )
         return value
     if isinstance(value, DefinitionPart):
         return value
-    raise Wrong(f"{shown(value)} is no place", "write for example `patients.csv`")
+    raise Wrong(f"{shown(value)} is no location", "write for example `patients.csv`")
 
 
 def kind_of(value: Any) -> str:

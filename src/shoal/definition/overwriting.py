@@ -80,7 +80,7 @@ def check_data_kept(pattern: str, path: Path) -> None:
 def would_overwrite(key: str, what: str) -> BadOutput:
     """The error for a file that would overwrite another."""
     return BadOutput(
-        f"the {key} would take the place of another file: {what}",
+        f"the {key} would overwrite another file: {what}",
         code="would-overwrite",
         hint=f"give the {key} a file of its own",
     )

@@ -73,7 +73,7 @@ def parse_json(text: str) -> Parsed:
     try:
         json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        what = "has half a character, an escape from \\ud800 to \\udfff that stands alone"
+        what = "has half a character, an escape from \\ud800 to \\udfff without its other half"
         _unreadable("JSON", what, "write the whole character", None)
     return Parsed(data, {}, tuple(mistakes))
 
@@ -175,7 +175,7 @@ class _Builder:
         return found
 
     def alias(self, event: Any) -> Any:
-        """What the anchor stands for, counted again: sharing is cheap here but not later."""
+        """What the anchor means, counted again: sharing is cheap here but not later."""
         line = event.start_mark.line + 1
         if event.anchor not in self.anchors:
             what = f"the alias *{event.anchor} has no anchor before it"

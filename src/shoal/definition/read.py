@@ -155,7 +155,7 @@ def _mistakes_of_the_rest(
     """The cross-field mistakes of what is sound.
 
     A key with a mistake of its own is left out, and where the part that holds it is not valid
-    without it, that part. The two keys that must be there get a stand-in that no check objects to.
+    without it, that part. The two keys that must be there get a dummy that no check objects to.
     """
     try:
         rest = _validated(_sound(data, broken, deep=True), folder)

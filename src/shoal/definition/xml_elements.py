@@ -24,7 +24,7 @@ def attributes_of(element: _Element) -> Iterator[tuple[str, str]]:
 
 
 def key_of(name: str) -> str:
-    """The key of a definition that a name in XML stands for."""
+    """The key of a definition that a name in XML means."""
     return name.replace("_", " ")
 
 

@@ -87,7 +87,7 @@ def _remove(element: etree._Element, attribute: str) -> None:
 
 
 def _key_path(element: etree._Element, attribute: str) -> KeyPath:
-    """The keys of a definition that an element or one of its attributes stands for."""
+    """The keys of a definition that an element or one of its attributes means."""
     path = [element, *element.iterancestors()][::-1][1:]
     tags = [str(each.tag) for each in path]
     inside = (attribute.replace("_", " "),) if attribute else ()
@@ -179,9 +179,9 @@ def _words(
     if kind in ("CVC_DATATYPE_VALID_1_2_1", "CVC_PATTERN_VALID"):
         return _wrong_value(_type_of(schema, tag, attribute, message), value)
     if "CHARACTER CONTENT" in message.upper():
-        return "has text where none may stand", "write the text as attributes or elements"
+        return "has text where none is allowed", "write the text as attributes or elements"
     if "ELEMENT CONTENT" in message.upper():
-        return "has elements where only text may stand", "keep the text alone"
+        return "has elements where only text is allowed", "keep the text alone"
     return "is not as the schema wants it", "compare with `shoal schema --xsd`"
 
 
@@ -196,7 +196,7 @@ def _content(element: etree._Element, message: str, schema: etree._Element) -> t
     known = _declared(schema, str(parent.tag), "element") if parent is not None else []
     if tag in known:
         order = ", ".join(known)
-        return f"<{tag}> cannot stand at this place", f"keep the order {order}, each once"
+        return f"<{tag}> is not allowed here", f"keep the order {order}, each once"
     return f"<{tag}> is no known element", nearest(tag, known, "remove it")
 
 
@@ -209,7 +209,7 @@ def _identity(message: str) -> tuple[str, str]:
 
 
 def _wrong_value(kind: str, value: str) -> tuple[str, str]:
-    noun, example = _EXPECTED.get(kind, ("what can stand here", "compare `shoal schema --xsd`"))
+    noun, example = _EXPECTED.get(kind, ("what is allowed here", "compare `shoal schema --xsd`"))
     return f"{shown(value)} is not {noun}", example
 
 

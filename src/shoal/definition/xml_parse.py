@@ -56,7 +56,7 @@ def parse_elements(text: str) -> Checked:
         root = etree.fromstring(text.encode("utf-8", "surrogatepass"), parser)
     except etree.XMLSyntaxError as error:
         what = str(error.msg or "it is broken").partition(", line ")[0]
-        _refuse(f"cannot be read as XML, {_lowered(what)}", "mend that line", error.lineno)
+        _refuse(f"cannot be read as XML, {_lowered(what)}", "correct that line", error.lineno)
     _refuse_what_no_definition_has(root)
     return checked(root, schema_elements())
 
@@ -89,7 +89,7 @@ def schema_elements() -> etree._Element:
 def _refuse_what_is_no_part_of_the_text(text: str) -> None:
     """A document type could bring entities and other files; another encoding is not what was read.
 
-    Before the root only blanks, comments and instructions may stand, so the search ends there.
+    Before the root only blanks, comments and instructions are allowed, so the search ends there.
     """
     if found := _DOCTYPE.match(text):
         line = text.count("\n", 0, found.end()) + 1
@@ -121,11 +121,11 @@ def _refuse_what_no_definition_has(root: etree._Element) -> None:
 
 
 def _refuse_other_namespaces(element: etree._Element) -> None:
-    """XInclude stands for other files; the elements of a definition have no namespace at all."""
+    """XInclude refers to other files; the elements of a definition have no namespace at all."""
     namespace = etree.QName(element).namespace
     if namespace == XINCLUDE:
         what = "includes another file by XInclude, which is not followed"
-        _refuse(what, "copy the content of that file to this place", element.sourceline)
+        _refuse(what, "copy the content of that file here", element.sourceline)
     if namespace is not None:
         what = f"has an element of the namespace {shown(namespace)}"
         _refuse(what, "remove `xmlns` and the prefix", element.sourceline)

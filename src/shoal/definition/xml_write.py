@@ -143,5 +143,5 @@ def _part(element: _Element, data: Mapping[str, Any]) -> None:
 
 
 def _long(value: Any, key: str) -> Mapping[str, Any]:
-    """A short form as the mapping that it stands for."""
+    """A short form as the mapping that it means."""
     return value if isinstance(value, Mapping) else {key: value}

@@ -85,7 +85,7 @@ def definition_text() -> str:
 
 
 def _occupation_tree() -> str:
-    """One line per group of occupations, indented to stand under `tree`."""
+    """One line per group of occupations, indented to follow `tree`."""
     lines = []
     for group, jobs in OCCUPATIONS.items():
         leaves = ", ".join((*OUTSIDE_WORK.get(group, ()), *jobs))

@@ -124,7 +124,7 @@ class Hierarchy:
                 upper = self.labels[level + 1]
                 raise BadHierarchy(
                     f"hierarchy of {self.attribute!r} is not nested: at level {level} the label "
-                    f"{self.labels[level][groups[leaf]]!r} stands at {where(other)} and at "
+                    f"{self.labels[level][groups[leaf]]!r} is at {where(other)} and at "
                     f"{where(leaf)}, but level {level + 1} says {upper[above[other]]!r} at the "
                     f"first and {upper[above[leaf]]!r} at the second",
                     hint=remedy,

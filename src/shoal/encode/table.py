@@ -79,7 +79,7 @@ class Table:
     `histograms` hold the sensitive values of each tuple. `removed` records are not in the table:
     those with a missing quasi-identifier, under basic match.
 
-    A `raised` table distinguishes tuples from higher levels on. There a code stands for all values
+    A `raised` table distinguishes tuples from higher levels on. There a code means all values
     that no level from there on distinguishes, and the true numbers of records are in `raised`.
 
     With `persons`, classes are judged by persons, and `histograms` count each person once with each

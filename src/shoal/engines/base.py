@@ -9,7 +9,7 @@ text are one value: they are counted together and written alike. To be verified,
 for equal or for missing that is not stored alike: NaN and empty text are values, and where one
 column mixes kinds of values (in JSON 1 and "1") their texts differ.
 
-First come the places that are read and written, then what is asked of an engine (Question,
+First come the sources and targets, then what is asked of an engine (Question,
 Recoding), then what an engine gives (Source, Staged).
 """
 
@@ -196,7 +196,7 @@ class Question:
     """What an engine is to count; `Question.of` is the form that engines get.
 
     There `generalized` has only those of `columns` that change, and `missing` has no empty text,
-    since that is missing anyway. What it all means stands at `Source.count_by`.
+    since that is missing anyway. `Source.count_by` explains all of it.
     """
 
     columns: tuple[str, ...]
@@ -285,7 +285,7 @@ class Source(ABC):
 
     @abstractmethod
     def columns(self) -> tuple[Column, ...]:
-        """The columns, in order; an error for no columns or a name that stands twice."""
+        """The columns, in order; an error for no columns or a repeated name."""
 
     def count_by(
         self, columns: Sequence[str], missing: Sequence[str] = (), **options: Unpack[CountOptions]

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 
 def class_ranks(codes: Sequence[pa.Array | pa.ChunkedArray], classes: int) -> pa.Array:
-    """The rank of each class in the order of its codes, where the code 0 stands for missing.
+    """The rank of each class in the order of its codes, where the code 0 means missing.
 
     Classes with equal codes share a rank. It is 0 where every code is 0, as for a record of no
-    class, so that the order of a release does not tell the two apart.
+    class, so that the order of a release does not distinguish the two.
     """
     if not codes:
         return pa.array(np.zeros(classes, np.int32))

@@ -37,7 +37,7 @@ def check_names(names: Sequence[str], source: str) -> None:
         raise BadData(
             f"{source} has no columns",
             code="no-columns",
-            hint="see that it is the right file, and that its first row has the column names",
+            hint="check that it is the right file, and that its first row has the column names",
         )
     for number, name in enumerate(names, start=1):
         if not name:
@@ -56,7 +56,7 @@ def check_names(names: Sequence[str], source: str) -> None:
 
 
 def names_differing_in_case(names: Sequence[str]) -> tuple[str, str] | None:
-    """Two names that differ in case alone, for a place that does not tell them apart."""
+    """Two names that differ in case alone, for a target that does not distinguish them."""
     folded: dict[str, str] = {}
     for name in names:
         other = folded.setdefault(name.casefold(), name)

@@ -59,7 +59,7 @@ def run_interruptible(
 
     Engines do not look for signals while a query runs. When this thread is interrupted, it calls
     `cancel` until the work has ended, and only then lets the interrupt go on: no query outlives the
-    call that began it. Whoever takes the lock `begun` first decides: the work begins, or an
+    call that began it. The first to take the lock `begun` decides: the work begins, or an
     interrupt that comes before it calls it off.
     """
     answers: list[Answer] = []

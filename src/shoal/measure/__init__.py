@@ -1,4 +1,4 @@
-"""Measures any table as it stands: its classes, its k, and what its classes disclose.
+"""Measures any table as it is: its classes, its k, and what its classes disclose.
 
 Nothing here knows definitions or judges a release; `shoal check` shows what is measured here, and
 the verifier (`shoal.verify`) judges releases by the same counts. Read in this order:

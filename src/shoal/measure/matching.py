@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from shoal.values import Ints
 
 ATTACKS = {
-    "basic": "withstands attacks on missing values, but every record with one stands alone",
+    "basic": "withstands attacks on missing values, but every record with one is alone",
     "extended": "withstands attackers who know whether a value is missing or recorded",
     "maybe": "does not withstand an attacker who knows that a value is missing or that it is not",
     "right-maybe": "does not withstand an attacker who knows that a value was recorded",

@@ -1,4 +1,4 @@
-"""How anonymous is a table as it stands? Measured without a definition."""
+"""How anonymous is a table as it is? Measured without a definition."""
 
 from __future__ import annotations
 

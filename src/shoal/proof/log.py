@@ -87,5 +87,5 @@ class ProofLog:
             raise BadOutput(
                 f"cannot write the proof {self._path}: {error.strerror}",
                 code="cannot-write",
-                hint="see that the folder is writable and has space",
+                hint="check that the folder is writable and has space",
             ) from None

@@ -81,7 +81,7 @@ class Rows:
 
     @property
     def records(self) -> int:
-        """How many records the rows stand for."""
+        """How many records the rows represent."""
         return int(self.weights.sum())
 
 
@@ -101,7 +101,7 @@ def read_rows(definition: Definition, source: Source) -> tuple[Definition, Rows]
         raise BadData(
             f"{source.name} has no records that a proof could be about",
             code="no-records",
-            hint="see that it is the right one",
+            hint="check that it is the right one",
         )
     definition = _with_proposals(definition, texts)
     person = _person([texts[name] for name in definition.person])

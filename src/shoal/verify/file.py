@@ -163,7 +163,7 @@ def _proposals(
 
 def _unknown_others(definition: Definition) -> BadData:
     return BadData(
-        f"cannot tell which columns `others: keep` means: {definition.source.shown} "
+        f"it is not known which columns `others: keep` means: {definition.source.shown} "
         "cannot be read or has changed",
         code="unknown-others",
         hint="name the kept columns in the definition, or put the source back",

@@ -1,4 +1,4 @@
-"""Whether every value of a quasi-identifier stands at one and the same level of its hierarchy."""
+"""Whether all values of a quasi-identifier are at one level of its hierarchy."""
 
 from __future__ import annotations
 

@@ -142,6 +142,6 @@ def _generalization(
     known = labels.generalized(level)
     lacking = sum(1 for value in values if value not in known)
     if lacking:
-        raise Unjudged(f"{lacking:,} values of {name!r} have no place in its hierarchy")
+        raise Unjudged(f"{lacking:,} values of {name!r} are not in its hierarchy")
     texts = tuple(values)
     return Generalization(texts, tuple(known[text] for text in texts), missing)

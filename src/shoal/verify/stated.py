@@ -1,8 +1,8 @@
 """What the result of a run states, read from its JSON: its claims, and the proposed hierarchies.
 
-Whoever edits a result can edit its hierarchies. The labels of a proposed hierarchy say which values
-they stand for: a number lies in `[20,30)`, a code begins with `12`. So an edited hierarchy can
-change how fine the levels are, but no label can stand for values that it does not name.
+An attacker who edits a result can edit its hierarchies. The labels of a proposed hierarchy say
+which values they mean: a number lies in `[20,30)`, a code begins with `12`. So an edited hierarchy
+can change how fine the levels are, but no label can mean values that it does not name.
 """
 
 from __future__ import annotations
@@ -135,11 +135,11 @@ def judge_proposal(name: str, spec: Hierarchy, values: Collection[str] | None) -
     columns = [labels.generalized(level) for level in range(labels.last + 1)]
     lacking = len(values) - min(map(len, columns))
     if lacking:
-        saw = f"the one of the result has no place for {lacking:,} of {len(values):,} values"
+        saw = f"the one of the result lacks {lacking:,} of {len(values):,} values"
         return Finding(finding, False, saw)
     if not all(_nests(lower, upper) for lower, upper in pairwise(columns)):
         return Finding(finding, False, "the one of the result is not nested")
-    return Finding(finding, True, f"nested, with a place for all {len(values):,} values")
+    return Finding(finding, True, f"nested, and covers all {len(values):,} values")
 
 
 def _nests(lower: Mapping[str, str], upper: Mapping[str, str]) -> bool:

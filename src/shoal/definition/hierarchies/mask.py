@@ -100,7 +100,7 @@ class Mask(Kind):
         return Rows.of_values([(v, *(masked(v, step) for step in self.mask)) for v in values])
 
     def written(self) -> Any:
-        """`mask: 5` stands for the steps 1 to 5."""
+        """`mask: 5` means the steps 1 to 5."""
         found = super().written()
         every_step = self.mask == tuple(range(1, len(self.mask) + 1))
         return {**found, "mask": len(self.mask)} if every_step else found

@@ -74,7 +74,7 @@ class PluggedIn(Kind):
                 f"the builder {self.builder!r} makes no hierarchy of {attribute!r}"
                 f" ({type(error).__name__})",
                 code="builder-failed",
-                hint="see that the values are what the builder is for, or choose another hierarchy",
+                hint="give values that the builder is for, or choose another hierarchy",
             ) from error
         return Rows.of_values(sorted(rows, key=lambda row: natural(row[0])))
 

@@ -65,7 +65,7 @@ def _long_form(value: object) -> object:
 
 
 def _of_one_kind(value: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """A mapping with the key of one kind; the name of a builder stands for its long form."""
+    """A mapping with the key of one kind; the name of a builder means its long form."""
     kinds = [key for key in value if key in _KEYS]
     if len(kinds) == 1 or value == {Suppress.key: None}:
         return value

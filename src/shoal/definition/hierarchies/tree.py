@@ -29,7 +29,7 @@ class Taxonomy(Kind):
     key: ClassVar[str] = "tree"
     example: ClassVar[str] = "{tree: {north: [Oslo, Turku], south: [Rome]}}"
     nesting: ClassVar[str] = (
-        "a label may stand in one branch only: give the branches different labels"
+        "a label may occur in one branch only: give the branches different labels"
     )
     names_values: ClassVar[bool] = True
     xsd: ClassVar[str] = """

@@ -53,7 +53,7 @@ def same_database(one: sa.URL, other: sa.URL) -> bool:
 
 
 def _fault(url: sa.URL) -> str:
-    """How to mend what can be parsed as a URL, but not be used by any driver; else nothing."""
+    """How to correct what can be parsed as a URL, but not be used by any driver; else nothing."""
     texts = [url.username, url.host, url.database, *url.query, *url.query.values()]
     if any("\0" in str(text) for text in texts):
         return "leave out what is spelled %00"
@@ -78,7 +78,7 @@ def _unsupported(scheme: str) -> BadData:
 
 
 def _filled(url: str) -> str:
-    """Variables in place; inside a URL their characters are escaped, a whole URL is not."""
+    """The URL with its variables; inside a URL they are escaped, a whole URL is not."""
     whole = _VARIABLE.fullmatch(url)
     if whole:
         return _variable(whole[1], url)

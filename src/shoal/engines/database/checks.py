@@ -1,6 +1,6 @@
 """What is refused before any long work: outputs that cannot be made, or that the source reads.
 
-Names cannot tell whether a source reads the table that its release would replace: one table has
+Names do not show whether a source reads the table that its release would replace: one table has
 many names (schemas, search paths, case, quotes, hosts), and a view or a query reads tables that it
 hides. So the dialect asks the database; nothing is changed by that.
 """

@@ -1,6 +1,6 @@
 """What a dialect sees of the engine above it: a connection, a table's name, a source to open.
 
-`Session` is the only connection. Dialects know it by this protocol, so that they stand below it.
+`Session` is the only connection. Dialects know it by this protocol, so that they do not import it.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ _MESSAGES: Mapping[str, _Message] = MappingProxyType(
             _Message(
                 code="bad-encoding",
                 what="{name} has a text whose bytes are not UTF-8",
-                hint="mend it, or give a query that reads the column as a BLOB or leaves it out",
+                hint="correct it, or give a query that reads the column as a BLOB or leaves it out",
             ),
             _Message(
                 code="unstorable-text",
@@ -117,23 +117,23 @@ _MESSAGES: Mapping[str, _Message] = MappingProxyType(
             _Message(
                 code="connection-lost",
                 what="{name}: the connection was lost; nothing was released",
-                hint="see that the server runs, and run again",
+                hint="check that the server runs, and run again",
             ),
             _Message(
                 code="cannot-connect",
                 what="{name}: cannot connect",
-                hint="see that the server runs, and the host, port or file in the URL",
+                hint="check that the server runs, and the host, port or file in the URL",
             ),
             _Message(
                 code="bad-url",
                 what="{name}: the driver cannot use a part of the URL ({kind})",
-                hint="see the host, and what stands behind the `?`: parameters are those of psycopg"
+                hint="see the host, and what follows the `?`: parameters are those of psycopg"
                 " or PyMySQL",
             ),
             _Message(
                 code="database-error",
                 what="{name} cannot be read or written ({kind})",
-                hint="see that the table or query works in the database's own client",
+                hint="check that the table or query works in the database's own client",
             ),
         )
     }
@@ -177,7 +177,7 @@ def explained(
 
 
 def failure(code: str, name: str, kind: str = "") -> UserError:
-    """The error of a code; `kind` is put into its text where that has a place for it."""
+    """The error of a code; `kind` is put into its text where that has a slot for it."""
     message = _MESSAGES[code]
     made = BadOutput if code in _OUTPUT else BadData
     return made(message.what.format(name=name, kind=kind), code=code, hint=message.hint)

@@ -60,7 +60,7 @@ class Codes:
 
 @dataclass(frozen=True)
 class Labels:
-    """From raw texts to codes: a table that a query joins, or few texts that stand in the query."""
+    """From raw texts to codes: a table that a query joins, or few texts in the query itself."""
 
     listed: sa.Table | Mapping[str, int]
     codes: Codes

@@ -25,7 +25,7 @@ def parse_name(session: Session, text: str) -> TableName:
     """What a definition means by a name.
 
     A table whose whole name this is comes first; otherwise a dot separates schema and table, and
-    what stands in quotes is one part.
+    what is in quotes is one part.
     """
     whole = TableName(text)
     if session.has_table(whole):

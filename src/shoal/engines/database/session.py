@@ -213,7 +213,7 @@ _MOST_HOLDERS = 5
 
 
 class LockWatch:
-    """Looks, while a statement runs, for those it waits for: afterwards nobody can tell.
+    """Asks, while a statement runs, what it waits for: afterwards that cannot be known.
 
     It asks once, shortly before the database gives up. `ask` runs a query on another connection,
     `queries` are those of the dialect, and `waiting` is the number of the connection that waits.

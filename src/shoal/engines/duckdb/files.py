@@ -136,7 +136,7 @@ def _scan(
         raise BadData(
             f"{path} cannot be unpacked or read ({type(error).__name__})",
             code="unreadable-data",
-            hint="see that the file is whole and of the format its ending says",
+            hint="check that the file is whole and of the format its ending says",
         ) from None
     check_names(scan.names, str(path))
     return scan
@@ -231,7 +231,7 @@ def _diagnosed(error: duckdb.Error, scans: Iterable[FileScan]) -> BadData | None
         return BadData(
             f"{match[1]} is not JSON near {unit} {match[3]}: {match[4].strip()}",
             code="unreadable-data",
-            hint="see that the file is whole: one array of objects, or one object a line",
+            hint="check that the file is whole: one array of objects, or one object a line",
         )
     for scan in scans:
         if scan.dialect and (found := fault(scan.path, scan.dialect)):
@@ -240,7 +240,7 @@ def _diagnosed(error: duckdb.Error, scans: Iterable[FileScan]) -> BadData | None
 
 
 def matching(pattern: str) -> list[Path]:
-    """The files of a path or glob, sorted; errors that say what stands there instead."""
+    """The files of a path or glob, sorted; errors that say what is there instead."""
     exact = from_home(pattern)
     if os.path.isdir(exact):  # noqa: PTH112 a name may be too long
         found = parquet_below(exact)
@@ -274,13 +274,13 @@ def _nothing_there(pattern: str, exact: Path) -> BadData:
         return BadData(
             f"no file matches {pattern}",
             code="no-files",
-            hint="see that the folder and the ending are right; ** looks in folders below too",
+            hint="check that the folder and the ending are right; ** looks in folders below too",
         )
     if not exact.parent.is_dir():
         return BadData(
             f"no folder {exact.parent} (for {exact.name})",
             code="no-file",
-            hint="see that the path is right; in a definition it is relative to that file",
+            hint="check that the path is right; in a definition it is relative to that file",
         )
     try:
         neighbours = [path.name for path in exact.parent.iterdir() if path.is_file()]
@@ -293,7 +293,7 @@ def _nothing_there(pattern: str, exact: Path) -> BadData:
     return BadData(
         f"no file {pattern}{did_you_mean(exact.name, neighbours)}",
         code="no-file",
-        hint="see that the path is right; in a definition it is relative to that file",
+        hint="check that the path is right; in a definition it is relative to that file",
     )
 
 
@@ -314,4 +314,4 @@ def _check_readable(path: Path) -> None:
             hint="change its permissions, or choose another file",
         ) from None
     if empty:
-        raise BadData(f"{path} is empty", code="empty-file", hint="see that it is the right file")
+        raise BadData(f"{path} is empty", code="empty-file", hint="check that it is the right file")

@@ -76,7 +76,7 @@ def _shape(session: Session, objects: str, source: str) -> Mapping[str, object]:
     shape = json.loads(row["shape"]) if row["shape"] else None
     if row["n"] == 0:
         raise BadData(
-            f"{source} has no records", code="empty-file", hint="see that it is the right file"
+            f"{source} has no records", code="empty-file", hint="check that it is the right file"
         )
     if not isinstance(shape, dict):
         raise BadData(

@@ -99,7 +99,7 @@ def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> I
 
     Records are sorted by rank, with the numbers instead of their labels, which takes half the
     memory. The rank depends on what is released of the labels and on nothing else. Where all of it
-    is missing it is 0, as for a marked record, so that the order does not tell the two apart.
+    is missing it is 0, as for a marked record, so that the order does not distinguish the two.
     Classes are made distinct, so that a join with them repeats no record.
     """
     created: list[str] = []

@@ -251,5 +251,5 @@ def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:
     return BadData(
         f"{name} cannot be read ({type(error).__name__})",
         code="unreadable-data",
-        hint="see that the file is whole and of the format its ending says",
+        hint="check that the file is whole and of the format its ending says",
     )

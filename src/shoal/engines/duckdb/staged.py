@@ -106,7 +106,7 @@ def write_staged(
         raise BadOutput(
             f"the output {target.path} cannot be written ({error.strerror})",
             code="output-not-written",
-            hint="see that its folder exists, is writable and has space",
+            hint="check that its folder exists, is writable and has space",
         ) from None
     return staged
 
@@ -148,7 +148,7 @@ class StagedPath(Staged):
             raise BadOutput(
                 f"the output {self._target.path} cannot be put in place ({error.strerror})",
                 code="output-not-published",
-                hint="see that the folder is still there, is writable and has space",
+                hint="check that the folder is still there, is writable and has space",
             ) from None
         return str(self._target.path)
 

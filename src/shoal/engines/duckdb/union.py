@@ -52,7 +52,7 @@ def union(session: Session, name: str, scans: Sequence[FileScan], *, stored: boo
         check_same_columns(
             (str(scans[0].path), names),
             (str(scan.path), scan.names),
-            "files of one source need the same columns, in any order; narrow the glob or mend it",
+            "files of one source need the same columns, in any order; narrow or correct the glob",
         )
     kinds = [_kinds(session, scan, names) for scan in scans]
     merged = [_common_type(each, stored=stored) for each in zip(*kinds, strict=True)]

@@ -54,7 +54,7 @@ def layout_of(target: FileTarget) -> Layout:
     kind, packing = WRITERS.format_of(target.path, target.format)
     if kind == "parquet" and packing != "none":
         raise BadOutput(
-            f"{target.path} would be packed twice: Parquet files are packed already",
+            f"{target.path} would be compressed twice: Parquet files are compressed already",
             code="packed-parquet",
             hint=f"leave out the ending {target.path.suffix}",
         )
@@ -62,7 +62,7 @@ def layout_of(target: FileTarget) -> Layout:
         check_writer(kind, target.path, target.options)
         if packing != "none":
             raise BadOutput(
-                f"{target.path} would be packed, which only CSV and JSON can be",
+                f"{target.path} would be compressed, which only CSV and JSON can be",
                 code="packed-output",
                 hint=f"leave out the ending {target.path.suffix}",
             )

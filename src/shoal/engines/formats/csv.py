@@ -35,7 +35,7 @@ SAMPLE = 1 << 17
 """How many bytes are read to find the dialect."""
 
 REPLACED = "\N{REPLACEMENT CHARACTER}"
-"""What stands in a sample for bytes that the encoding does not know."""
+"""What replaces bytes of a sample that the encoding does not know."""
 
 _DELIMITERS = (",", ";", "\t", "|")
 _NUMBER_OR_DATE = re.compile(r"[-+]?[0-9][0-9.,:/eE+\-T ]*%?")
@@ -79,7 +79,7 @@ def sniff(path: Path, options: FileOptions, expect: Collection[str]) -> Dialect:
         raise BadData(
             f"{path} is empty",
             code="empty-file",
-            hint="see that it is the right file; a table needs a first row with column names",
+            hint="check that it is the right file; a table needs a first row with column names",
         )
     header = options.header if options.header is not None else _has_header(rows, expect)
     names = rows[0] if header else [f"column{i + 1}" for i in range(len(rows[0]))]
@@ -173,7 +173,7 @@ def reader(lines: io.TextIOBase, delimiter: str, quote: str, *, strict: bool) ->
 def _has_header(rows: list[list[str]], expect: Collection[str]) -> bool:
     """Whether the first row names the columns.
 
-    It does if an expected name stands there. A number or a date is no name. Else it does if a
+    It does if it has an expected name. A number or a date is no name. Else it does if a
     column has numbers below, or if its cells could all be names: distinct and not empty.
     """
     first, below = rows[0], rows[1:]
@@ -275,7 +275,7 @@ def _ragged(path: Path, line: int, found: int, width: int) -> BadData:
     return BadData(
         f"{path}, line {line}: {fields} where the table has {columns}",
         code="ragged-row",
-        hint="mend the row, or state the delimiter and the quote:"
+        hint="correct the row, or state the delimiter and the quote:"
         f" source: {{path: {path}, delimiter: ';', quote: '\"'}}",
     )
 
@@ -286,11 +286,11 @@ def _not_parsed(path: Path, line: int, error: csv.Error) -> BadData:
     elif "end of data" in str(error):
         what = "a quote is opened and never closed before the end of the file"
     else:
-        what = "a quote stands inside a quoted value and is not doubled"
+        what = "a quote is inside a quoted value and is not doubled"
     return BadData(
         f"{path}, line {line}: {what}",
         code="bad-quote",
-        hint=f"mend the row; or, if quotes mean nothing here: source: {{path: {path}, quote: ''}}",
+        hint=f"correct it; or, if quotes mean nothing here: source: {{path: {path}, quote: ''}}",
     )
 
 

@@ -165,7 +165,7 @@ def _refuse_error(cell: Any, path: Path) -> None:
         raise BadData(
             f"the cell {cell.coordinate} of {path} has the error {cell.value}",
             code="error-cell",
-            hint="mend its formula, or empty the cell",
+            hint="correct its formula, or empty the cell",
         )
 
 
@@ -179,7 +179,7 @@ def _unreadable(path: Path) -> BadData:
     return BadData(
         f"{path} is not a workbook that can be read",
         code="unreadable-data",
-        hint="see that the file is whole; an .xls file must be saved as .xlsx",
+        hint="check that the file is whole; an .xls file must be saved as .xlsx",
     )
 
 

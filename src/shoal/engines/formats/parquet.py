@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from shoal.engines.base import FileTarget
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
-"""What stands for a missing value in the name of a folder."""
+"""What a missing value is in the name of a folder."""
 
 
 def schema_of(path: Path) -> pa.Schema:
@@ -37,7 +37,7 @@ def schema_of(path: Path) -> pa.Schema:
         raise BadData(
             f"{path} is not a Parquet file",
             code="unreadable-data",
-            hint="see that the file is whole; or state its format:"
+            hint="check that the file is whole; or state its format:"
             f" source: {{path: {path}, format: csv}}",
         ) from None
     check_names(schema.names, str(path))

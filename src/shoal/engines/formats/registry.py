@@ -178,7 +178,7 @@ def spool(
         raise BadData(
             f"the reader {name!r} cannot read {path} ({type(error).__name__})",
             code="reader-failed",
-            hint="see that the file is whole and of this format",
+            hint="check that the file is whole and of this format",
         ) from error
 
 

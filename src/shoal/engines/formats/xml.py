@@ -116,7 +116,7 @@ class _Rows:
         except etree.XMLSyntaxError as error:
             self._refuse(
                 f"is not XML that can be read near line {error.lineno}",
-                "see that the file is whole",
+                "check that the file is whole",
             )
 
     def _parsed(self, etree: Any) -> Iterator[dict[str, str | None]]:
@@ -184,7 +184,7 @@ class _Rows:
         """The name of a field that holds text alone."""
         if not isinstance(child.tag, str) or child.tag.startswith(XINCLUDE):
             what = "uses an entity" if not isinstance(child.tag, str) else "includes another file"
-            self._refuse(f"{what}, in line {child.sourceline}", "write out what it stands for")
+            self._refuse(f"{what}, in line {child.sourceline}", "write out what it means")
         if len(child) or _is_more_than_blank(child.tail):
             self._refuse(
                 f"has more than text in a field, in line {child.sourceline}",
@@ -242,7 +242,7 @@ def _check_options(
 def _refuse_doctype(path: Path) -> None:
     """Stop at a document type: entities and files that it names are never read.
 
-    Only what stands before the root is read, by a parser of its own. It knows fewer names than the
+    Only what precedes the root is read, by a parser of its own. It knows fewer names than the
     one that reads the records, so what it cannot read says nothing.
     """
     doctypes: list[str] = []
@@ -321,7 +321,7 @@ def _checked(values: list[str | None], name: str) -> list[str | None]:
     for value in values:
         if value is not None and (found := _NOT_IN_XML.search(value)):
             raise BadOutput(
-                f"XML cannot hold the character U+{ord(found[0]):04X}, which stands in {name!r}",
+                f"XML cannot hold the character U+{ord(found[0]):04X}, which {name!r} has",
                 code="not-in-xml",
                 hint="write CSV, JSON or Parquet, or remove such characters",
             )

@@ -1,7 +1,7 @@
 """Names of columns as names of XML elements and attributes, and back: the escapes of SQL/XML.
 
-A character that an XML name cannot hold at its place becomes `_xHHHH_`, its code point in four or
-six hexadecimal digits; so does an underscore before an x, and the first letter of a name that
+A character that an XML name cannot have at its position becomes `_xHHHH_`, its code point in four
+or six hexadecimal digits; so does an underscore before an x, and the first letter of a name that
 begins with xml, which XML keeps for itself. Every name has one spelling, and each reads back.
 """
 

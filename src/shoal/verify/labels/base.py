@@ -71,7 +71,7 @@ class Built(ABC):
         return self.listed_misfits(level, labels)
 
     def single(self, level: int, labels: Sequence[str]) -> bool:
-        """True for `*`, and for the last listed level where one label stands for all values."""
+        """True for `*`, and for the last listed level where one label means all values."""
         if level == self.listed + 1:
             return True
         return level == self.listed and len(labels) == 1 and self.is_whole(labels[0])
@@ -105,7 +105,7 @@ class Built(ABC):
 
     @abstractmethod
     def is_whole(self, label: str) -> bool:
-        """Whether this label of the last listed level certainly stands for every value."""
+        """Whether this label of the last listed level certainly means every value."""
 
 
 def missing_label(labels: Labels, level: int) -> str | None:

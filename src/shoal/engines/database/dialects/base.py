@@ -63,7 +63,7 @@ class Dialect(ABC):
     # Addresses.
 
     def url_fault(self, url: sa.URL) -> str:
-        """How to mend a URL that can be parsed, but not be used; else nothing."""
+        """How to correct a URL that can be parsed, but not be used; else nothing."""
         return ""
 
     def file(self, url: sa.URL) -> Path | None:
@@ -80,7 +80,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def connect_arguments(self, url: sa.URL) -> dict[str, Any]:
-        """What the driver is told beside the URL, such as where the usual client has passwords."""
+        """What else the driver gets, such as where the usual client has passwords."""
 
     # Connections.
 
@@ -118,13 +118,13 @@ class Dialect(ABC):
         """The state or number by which an error can be looked up; nothing where it has none."""
 
     lock_queries: tuple[str, ...] = ()
-    """Queries for those whom connection `{waiting}` waits for: number, user, program.
+    """Queries for the connections that connection `{waiting}` waits for: number, user, program.
 
     The next one is run where the one before gives no rows.
     """
 
     def lock_holders(self, url: sa.URL) -> tuple[str, ...]:
-        """Those who hold locks, where no query tells it."""
+        """The holders of locks, where no query names them."""
         return ()
 
     # Tables.
@@ -172,7 +172,7 @@ class Dialect(ABC):
     longest_key = 3000
     """The bytes of text that an index may have."""
     most_inline_texts = 0
-    """So many labels stand in the query itself, which is faster than to join a table of them."""
+    """So many labels are in the query itself, which is faster than to join a table of them."""
     plain_prefix: str | None = None
     """The prefix of a scratch table that is no temporary one; None where all are temporary."""
     analyzes = False
@@ -180,7 +180,7 @@ class Dialect(ABC):
     sorts_before_labels = False
     """Whether a new table is sorted by codes before labels are joined to its records."""
     select_prefix = ""
-    """What stands behind SELECT so that the tables are joined in the order of the query."""
+    """What follows SELECT so that the tables are joined in the order of the query."""
     grouping_settings: tuple[tuple[str, str], ...] = ()
     """Statements before a query that groups, each with the one that undoes it."""
     recoding_settings: tuple[str, ...] = ()

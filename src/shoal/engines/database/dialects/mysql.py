@@ -171,7 +171,7 @@ class MySQL(Dialect):
             except UserError as error:
                 if error.code != "no-permission":
                     raise
-                return Overlap(unknown="the user may not LOCK TABLES, which would tell it")
+                return Overlap(unknown="the user may not LOCK TABLES, which is needed to find out")
             try:
                 waits = _waits(source)
             finally:

@@ -23,7 +23,7 @@ from shoal.engines.same_file import is_same_file, sqlite_file
 from shoal.errors import quoted
 
 _PARAMETERS = ("uri", "timeout", "mode", "cache", "immutable", "nolock", "psow", "vfs")
-"""What may stand behind the `?` of a URL; the driver ignores all else without a word."""
+"""What may follow the `?` of a URL; the driver ignores all else without a word."""
 _CODES: Mapping[str, str] = MappingProxyType(
     {
         "SQLITE_BUSY": "database-busy",
@@ -175,7 +175,7 @@ class SQLite(Dialect):
         return Overlap()
 
     def locks_out(self, source: SourceOpener, one: sa.URL, other: sa.URL) -> bool:
-        """Without a write-ahead log, whoever reads a file keeps all others from writing to it."""
+        """Without a write-ahead log, a reader of a file keeps all others from writing to it."""
         if not self.same_database(one, other):
             return False
         with source.connected() as connection:
