@@ -132,6 +132,10 @@ definitions = keys(
     suppression=st.floats(0, 1) | counts,
     suppressed=st.sampled_from(["drop", "mark"]),
     person=st.lists(texts, max_size=2),
+    population=keys(
+        {"source": sources, "k": st.integers(2, 10**9)},
+        presence=st.tuples(st.floats(0, 0.5), st.floats(0.5, 1)).map(list),
+    ),
     risk=keys(
         {},
         average=st.floats(0.001, 1),

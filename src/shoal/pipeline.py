@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.choosing import compare_with_best, judge_node, node_of
+from shoal.collapse.population import open_population
 from shoal.collapse.read import collapse
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
-from shoal.definition.overwriting import check_written
+from shoal.definition.overwriting import check_written, sources_of
 from shoal.definition.read import from_mapping, read
 from shoal.engines.opening import (
     check_apart,
@@ -92,7 +93,8 @@ def run(
     with ExitStack() as cleanup:
         cleanup.enter_context(one_session(definition.source.options(), target, spark=spark))
         check_target(target, spark=spark)
-        check_apart(definition.source.options(), target, spark=spark)
+        for _, each in sources_of(definition):
+            check_apart(each.options(), target, spark=spark)
         log = None if proof is None else cleanup.enter_context(_proof_log(definition, Path(proof)))
         source = cleanup.enter_context(closing(_opened(definition, observe, spark)))
         made = make_release(
@@ -197,12 +199,14 @@ def prepare(
     columns = tuple(column.name for column in source.columns())
     given = against_columns(definition, columns, source.name, file)
     check_columns(source, target, given.names("quasi-identifier", "sensitive", "keep"))
-    counted = collapse(given, source)
+    with open_population(given) as population:
+        counted = collapse(given, source, population)
+        of_population = None if population is None else population.fingerprint()
     filled, table = counted.definition, counted.table
     problem = problem_of(filled, table, models=models_of(filled), loss=loss_of(filled))
     if target is not None:
         check_records(target, table.records - problem.limit)
-    return Prepared(given, filled, columns, table, counted.values, problem)
+    return Prepared(given, filled, columns, table, counted.values, problem, of_population)
 
 
 def load(definition: Definition | Mapping[str, Any] | str | Path) -> Definition:
@@ -260,7 +264,14 @@ def _stage_proof(proof: ProofLog, prepared: Prepared, best: Best, fingerprint: s
     """Write the proof where nobody sees it yet."""
     table = prepared.table
     ranges = [LevelRange(a.name, a.height, a.limit, a.priority, a.lowest) for a in table.attributes]
-    subject = subject_of(prepared.definition, ranges, table.records, table.removed, fingerprint)
+    subject = subject_of(
+        prepared.definition,
+        ranges,
+        table.records,
+        table.removed,
+        fingerprint,
+        prepared.population_sha256,
+    )
     proof.stage(subject, best)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shoal.cautions.examine import examine_release, refuse_if_strict
+from shoal.collapse.population import open_population
 from shoal.engines.base import DatabaseTarget, FileTarget, without_password
 from shoal.engines.duckdb.staged import formula_cautions
 from shoal.engines.failures import source_changed
@@ -45,7 +46,7 @@ class Prepared:
 
     `given` is the definition with a role for every column; `definition` has a hierarchy for every
     quasi-identifier too. `columns` are those of the source, `values` the distinct values of each
-    quasi-identifier.
+    quasi-identifier, there or in the population.
     """
 
     given: Definition
@@ -54,6 +55,7 @@ class Prepared:
     table: Table
     values: Mapping[str, Collection[str]]
     problem: Problem
+    population_sha256: str | None = None
 
 
 Recode: TypeAlias = "Callable[..., Staged]"
@@ -75,15 +77,17 @@ class Found:
 def judge_alone(prepared: Prepared, source: Source, written: Source, node: Node) -> Verdict:
     """The verdict of the verifier on a release by itself."""
     definition = prepared.definition
-    return verify(
-        definition,
-        written,
-        levels=dict(zip(definition.quasi_identifiers, node, strict=True)),
-        columns=prepared.columns,
-        values=prepared.values,
-        source=source,
-        **source_facts(definition, source, prepared.values),
-    )
+    with open_population(definition) as population:
+        return verify(
+            definition,
+            written,
+            levels=dict(zip(definition.quasi_identifiers, node, strict=True)),
+            columns=prepared.columns,
+            values=prepared.values,
+            source=source,
+            population=population,
+            **source_facts(definition, source, prepared.values),
+        )
 
 
 def write_release(

@@ -52,11 +52,16 @@ class Counts:
     Where persons are counted, `members[None]` are the persons of each class. Histograms then count
     each person once with each of their values, and `members[name]` are these pairs of person and
     value, missing values included. Otherwise `members` is empty, and records are counted.
+
+    Where there is a table of the population, `population` has its records in each class, and
+    `absent` is the number of its classes without any record counted here.
     """
 
     sizes: Ints
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
     members: Mapping[str | None, Ints] = field(default_factory=dict)
+    population: Ints | None = None
+    absent: int = 0
 
     def of(self, attribute: str | None) -> Counts:
         """The classes as counted for a model of this sensitive attribute, or of none.

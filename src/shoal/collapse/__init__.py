@@ -4,4 +4,5 @@
 - `large`: where there are more, finds from counts of few columns which low levels no solution can
   use, so that the tuples are counted from higher levels. Where even those are too many, its error
   names the levels to demand.
+- `population`: counts the table that the records are a part of, where demands need it.
 """

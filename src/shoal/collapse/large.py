@@ -31,6 +31,7 @@ from shoal.errors import BadData
 from shoal.loss.base import CellLoss
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.population import DeltaPresence, KMap
 from shoal.search.objective import domain_of, objective_of
 from shoal.search.problem import Problem
 
@@ -48,11 +49,18 @@ View: TypeAlias = tuple[int, Problem]
 """A problem on some columns, and the lowest level of the first one that it was counted at."""
 
 
-def look_at(definition: Definition, source: Source, most: int) -> Large:
-    """Count every quasi-identifier by itself."""
+def look_at(
+    definition: Definition, source: Source, most: int, others: Mapping[str, Mapping[str, int]]
+) -> Large:
+    """Count every quasi-identifier by itself; `others` are values of the population.
+
+    Demands against the population are left out: fewer levels are ruled out then.
+    """
     names, missing = definition.quasi_identifiers, definition.missing.values
     counted = {name: source.count_by([name], missing) for name in names}
-    counts = {name: column_of(counted[name], name).counts for name in names}
+    counts = {
+        name: {**column_of(counted[name], name).counts, **others.get(name, {})} for name in names
+    }
     records = int(weights_of(counted[names[0]]).sum())
     filled = with_proposals(definition, counts)
     attributes = tuple(attribute_of(n, filled.attributes[n], counts[n]) for n in names)
@@ -68,7 +76,10 @@ def look_at(definition: Definition, source: Source, most: int) -> Large:
         removed,
         counts,
         tuple(
-            model for model in models_of(filled) if not filled.person or _holds_by_records(model)
+            model
+            for model in models_of(filled)
+            if type(model) not in (KMap, DeltaPresence)
+            and (not filled.person or _holds_by_records(model))
         ),
         loss_of(filled),
         most,
@@ -135,7 +146,9 @@ class Large:
             costs: Sequence[Floats] = ()
             if isinstance(loss, CellLoss):
                 costs = loss.cell_costs(domain_of(attribute, records))
-            merged[attribute.name] = _joined(attribute, level, costs[level : attribute.limit + 1])
+            merged[attribute.name] = joined_values(
+                attribute, level, costs[level : attribute.limit + 1]
+            )
         return merged
 
     def _lowest(self, j: int) -> int:
@@ -176,9 +189,9 @@ class Large:
         names = tuple(attribute.name for attribute in seen)
         if len(columns) == 1 and not sensitive:
             return seen[0].lowest, self._problem(self._alone(columns[0]), ())
-        joined = {each.name: _joined(each, each.limit) for each in seen[1:]}
+        joined = {each.name: joined_values(each, each.limit) for each in seen[1:]}
         for level in range(seen[0].lowest, seen[0].limit):
-            joined[names[0]] = _joined(seen[0], level)
+            joined[names[0]] = joined_values(seen[0], level)
             counted = self._count((*names, *sensitive), joined)
             if counted.num_rows <= self.most:
                 part = {name: self.definition.attributes[name] for name in (*names, *sensitive)}
@@ -223,7 +236,7 @@ def _distinguishes(attribute: Attribute) -> bool:
     return len(np.unique(attribute.groups[attribute.limit])) > 1
 
 
-def _joined(attribute: Attribute, level: int, costs: Sequence[Floats] = ()) -> Generalization:
+def joined_values(attribute: Attribute, level: int, costs: Sequence[Floats] = ()) -> Generalization:
     """Each value becomes the first one with its group at a level and its costs.
 
     Missing stays missing: it costs other than values do, even where it joins their group.

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from shoal.collapse.large import Large, look_at, too_many_tuples
-from shoal.encode.table import Raised, Table, encode, fill_hierarchies
+from shoal.collapse.population import values_of, with_population
+from shoal.encode.rows import column_of
+from shoal.encode.table import (
+    Raised,
+    Table,
+    attribute_of,
+    encode,
+    fill_hierarchies,
+    with_proposals,
+)
 from shoal.engines.process import half_of_memory
 from shoal.errors import BadData
 
@@ -36,12 +45,12 @@ class Collapsed:
     values: Mapping[str, Collection[str]]
 
 
-def collapse(definition: Definition, source: Source) -> Collapsed:
-    """Read the tuples of a source.
+def collapse(definition: Definition, source: Source, population: Source | None = None) -> Collapsed:
+    """Read the tuples of a source, and of the population that it is a part of.
 
     Where there are more than the budget, counts of few columns show which levels no solution can
     use, and tuples are counted from the levels above those. What is left out of the lattice is not
-    safe, so the optimum is the same.
+    safe, so the optimum is the same. Hierarchies are made for the values of both.
     """
     names, missing = definition.quasi_identifiers, definition.missing.values
     most = budget(definition)
@@ -52,10 +61,21 @@ def collapse(definition: Definition, source: Source) -> Collapsed:
             code="no-records",
             hint="check that it is the right one",
         )
+    others = {} if population is None else values_of(definition, population)
     if counted.num_rows > most:
-        return _raised(look_at(definition, source, most))
-    filled = fill_hierarchies(definition, counted)
-    return Collapsed(filled, encode(filled, counted), distinct_values(counted, names))
+        collapsed = _raised(look_at(definition, source, most, others))
+    elif population is None:
+        filled = fill_hierarchies(definition, counted)
+        return Collapsed(filled, encode(filled, counted), distinct_values(counted, names))
+    else:
+        values = {name: {**column_of(counted, name).counts, **others[name]} for name in names}
+        filled = with_proposals(definition, values)
+        attributes = [attribute_of(name, filled.attributes[name], values[name]) for name in names]
+        collapsed = Collapsed(filled, encode(filled, counted, attributes), values)
+    if population is None:
+        return collapsed
+    table = with_population(definition, collapsed.table, source, population, most)
+    return replace(collapsed, table=table)
 
 
 def distinct_values(counted: pa.Table, names: Sequence[str]) -> dict[str, frozenset[str]]:

@@ -2,7 +2,8 @@
 
 Read `model` first: one frozen model of a whole definition. Its parts are in `sources`, `outputs`
 (with `locations`, what both share), `hierarchies/` (one module per kind), `demands` (demands on
-sensitive attributes) and `scalars` (shares, durations, paths).
+sensitive attributes), `risk` (demands on the whole release) and `scalars` (shares, durations,
+paths).
 
 Then read `read`: from a file to the model, or to all mistakes at once. It uses `parse` (YAML, JSON)
 or `xml_read` (with `xml_parse`, `xml_mistakes`, `xml_elements`), `explain` (errors of the model in

@@ -21,7 +21,7 @@ from shoal.definition.model import (
     Spark,
     Taxonomy,
 )
-from shoal.definition.overwriting import clashes
+from shoal.definition.overwriting import clashes, sources_of
 from shoal.definition.scalars import nearest, shown
 from shoal.errors import BadDefinition, MissingExtra, Mistake, quoted
 from shoal.loss.base import CellLoss
@@ -90,9 +90,10 @@ def _of_person(definition: Definition) -> Iterator[Mistake]:
     person, attributes = definition.person, definition.attributes
     if len(set(person)) < len(person):
         yield Mistake("person", "names a column twice", "name each column once")
-    if person and definition.risk is not None:
-        remedy = "leave out `risk`, or `person`; with `person` k counts persons"
-        yield Mistake("risk", "is counted by records, and cannot be demanded by persons", remedy)
+    for key, given in (("risk", definition.risk), ("population", definition.population)):
+        if person and given is not None:
+            remedy = f"leave out `{key}`, or `person`; with `person` k counts persons"
+            yield Mistake(key, "is counted by records, and cannot be demanded by persons", remedy)
     roles = {name: attributes[name].role for name in person if name in attributes}
     for name, role in roles.items():
         if role in ("keep", "sensitive"):
@@ -205,8 +206,9 @@ def _of_partitions(definition: Definition, *, every_column: bool = False) -> Ite
 def _of_tables(definition: Definition) -> Iterator[Mistake]:
     """A table is not written over itself."""
     output = definition.output
-    if any(_is_same(location, output) for location in definition.source.locations):
-        yield Mistake("output", "is the table of the source", "write to another table")
+    for name, source in sources_of(definition):
+        if any(_is_same(location, output) for location in source.locations):
+            yield Mistake("output", f"is the table of the {name}", "write to another table")
 
 
 def _is_same(source: SourceLocation, output: object) -> bool:

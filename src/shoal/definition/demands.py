@@ -18,6 +18,7 @@ from pydantic import Field, model_validator
 from shoal import plugins
 from shoal.definition.scalars import LONGEST_NUMBER, DefinitionPart, Wrong
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.population import DeltaPresence, KMap
 from shoal.privacy.risk import AverageRisk, RecordsAbove
 
 if TYPE_CHECKING:
@@ -90,7 +91,12 @@ def _value(value: Any) -> Any:
 
 
 _MODELS_OF_THE_TABLE: Mapping[str, Callable[..., PrivacyModel]] = MappingProxyType(
-    {"risk.average": AverageRisk, "risk.records above": RecordsAbove}
+    {
+        "risk.average": AverageRisk,
+        "risk.records above": RecordsAbove,
+        "population.k": KMap,
+        "population.presence": DeltaPresence,
+    }
 )
 """The models that have a key of their own at the top of a definition, and are no plug-ins."""
 
@@ -127,6 +133,12 @@ def demands_of(definition: Definition) -> Iterator[ModelSpec]:
         if (above := risk.records_above) is not None:
             shares = {"threshold": above.threshold, "share": above.share}
             yield ModelSpec("risk.records above", "records-above", shares)
+    if (population := definition.population) is not None:
+        if population.k is not None:
+            yield ModelSpec("population.k", "k-map", {"k": population.k})
+        if population.presence is not None:
+            least, most = population.presence
+            yield ModelSpec("population.presence", "delta-presence", {"least": least, "most": most})
     for model, parameters in definition.privacy.items():
         yield ModelSpec(f"privacy.{model}", model, parameters)
     for name in definition.sensitive:

@@ -18,6 +18,7 @@ from shoal.definition.model import (
     Likeness,
     LossChoice,
     Missing,
+    Population,
     Recursive,
     Risk,
     Search,
@@ -39,6 +40,8 @@ EXAMPLES: Mapping[str, str] = {
     "person": "person: patient_id",
     "risk": "risk: {average: 0.1}",
     "average": "average: 0.1",
+    "population": "population: {source: register.csv, k: 3}",
+    "presence": "presence: [0, 0.5]",
     "records above": "records above: {threshold: 0.2, share: 1%}",
     "threshold": "threshold: 0.2",
     "share": "share: 1%",
@@ -101,6 +104,8 @@ _PARTS: Mapping[tuple[str, ...], type[DefinitionPart]] = {
     **{("output", kind): part for kind, part in OUTPUTS.items()},
     ("risk",): Risk,
     ("risk", "*"): AboveThreshold,
+    ("population",): Population,
+    **{("population", "*", kind): part for kind, part in SOURCES.items()},
     ("missing",): Missing,
     ("loss",): LossChoice,
     ("search",): Search,
@@ -145,7 +150,12 @@ def key_path(error: ErrorDetails) -> tuple[str | int, ...]:
     Under `hierarchy`, `source` and `output` the location names the kind before the keys, which the
     file does not.
     """
-    where = error["loc"]
+    return _without_kinds(error["loc"])
+
+
+def _without_kinds(where: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    if len(where) > 2 and where[:2] == ("population", "source"):
+        return ("population", *_without_kinds(where[1:]))
     if len(where) > 1 and where[0] in ("source", "output"):
         if where[1] == SEVERAL:
             return (where[0], *where[2:3], *where[4:])
@@ -195,6 +205,8 @@ def _known_keys(where: tuple[str | int, ...]) -> list[str]:
     else:
         if holder[1:2] == (SEVERAL,):
             holder = (holder[0], *holder[3:])
+        if holder[:1] == ("population",) and holder[2:3] == (SEVERAL,):
+            holder = (*holder[:2], *holder[4:])
         kept = holder if holder[:1] in (("source",), ("output",)) else None
         part = _PARTS[kept or (*holder[:1], *("*" for _ in holder[1:2]), *holder[2:])]
     return [field.alias or name for name, field in part.model_fields.items()]

@@ -43,6 +43,7 @@ SHORT_PARTS: Mapping[str, dict[str, Any]] = {
 SHORT_KEYS: Mapping[tuple[str, str], dict[str, Any]] = {
     ("Definition", "source"): _TEXT,
     ("Several", "items"): _TEXT,
+    ("Population", "source"): _TEXT,
     ("Definition", "output"): _TEXT,
     ("Definition", "person"): _TEXT,
     ("Definition", "suppression"): _PERCENT,

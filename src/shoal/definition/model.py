@@ -33,7 +33,7 @@ from shoal.definition.hierarchies.suppress import Suppress
 from shoal.definition.hierarchies.tree import Taxonomy
 from shoal.definition.locations import Names  # noqa: TC001 the model needs it
 from shoal.definition.outputs import OutputChoice, OutputFile, OutputSpark, OutputTable
-from shoal.definition.risk import AboveThreshold, Risk
+from shoal.definition.risk import AboveThreshold, Population, Risk
 from shoal.definition.scalars import (
     Bytes,
     DefinitionPart,
@@ -72,6 +72,7 @@ __all__ = [
     "OutputSpark",
     "OutputTable",
     "PluggedIn",
+    "Population",
     "Recursive",
     "Risk",
     "Role",
@@ -210,6 +211,7 @@ class Definition(DefinitionPart):
     k: int = Field(ge=2)
     person: Names = ()
     risk: Risk | None = None
+    population: Population | None = None
     suppression: Share = 0
     suppressed: Literal["drop", "mark"] = "drop"
     missing: Missing = Missing()

@@ -18,6 +18,7 @@ from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
+    from shoal.definition.sources import Several, SourceLocation
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ def clashes(
     for key, path in written.items():
         if key == "output" and _is_folder(definition):
             yield from _clashes_of_folder(definition, path, taken)
-        elif definition.source.reads(path):
-            yield Clash(key, path, f"{str(path)!r} is a file of the source")
+        elif (name := _read_by(definition, path)) is not None:
+            yield Clash(key, path, f"{str(path)!r} is a file of the {name}")
         else:
             same = (what for other, what in taken if is_same_file(path, other))
             yield from (Clash(key, path, f"{str(path)!r} is {what}") for what in same)
@@ -64,11 +65,23 @@ def check_written(definition: Definition, file: str, further: Mapping[str, Path]
 
 def check_kept(definition: Definition, file: Path, path: Path) -> None:
     """Refuse a path that a definition, its source or one of its hierarchies is read from."""
-    if definition.source.reads(path):
-        raise would_overwrite("output", f"{str(path)!r} is a file of the source")
+    if (name := _read_by(definition, path)) is not None:
+        raise would_overwrite("output", f"{str(path)!r} is a file of the {name}")
     for other, what in _read(definition, file):
         if is_same_file(path, other):
             raise would_overwrite("output", f"{str(path)!r} is {what}")
+
+
+def sources_of(definition: Definition) -> Iterator[tuple[str, SourceLocation | Several]]:
+    """What a run reads records from, and what messages call it."""
+    yield "source", definition.source
+    if definition.population is not None:
+        yield "population", definition.population.source
+
+
+def _read_by(definition: Definition, path: Path) -> str | None:
+    """What reads a path: the source or the population."""
+    return next((name for name, each in sources_of(definition) if each.reads(path)), None)
 
 
 def check_data_kept(pattern: str, path: Path) -> None:
@@ -115,11 +128,12 @@ def _clashes_of_folder(
     definition: Definition, folder: Path, taken: list[tuple[Path, str]]
 ) -> Iterator[Clash]:
     """What would go with the folder, and a folder that the source reads."""
-    if any(location.lies_in(folder) for location in definition.source.locations):
-        what = "is a folder that holds the source, and a folder is replaced as a whole"
-        yield Clash("output", folder, what)
-    elif definition.source.reads(folder):
-        yield Clash("output", folder, f"{str(folder)!r} is in a folder of the source")
+    for name, source in sources_of(definition):
+        if any(location.lies_in(folder) for location in source.locations):
+            what = f"is a folder that holds the {name}, and a folder is replaced as a whole"
+            yield Clash("output", folder, what)
+        elif source.reads(folder):
+            yield Clash("output", folder, f"{str(folder)!r} is in a folder of the {name}")
     for path, what in taken:
         if resolved(path).is_relative_to(resolved(folder)):
             yield Clash("output", folder, f"is a folder that holds {what}")

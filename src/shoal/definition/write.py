@@ -36,6 +36,8 @@ def to_mapping(definition: Definition) -> dict[str, Any]:
     """
     found: dict[str, Any] = plain(definition.model_dump(by_alias=True, exclude_defaults=True))
     found["source"] = _source(found["source"])
+    if "population" in found:
+        found["population"]["source"] = _source(found["population"]["source"])
     for key, short in (("output", "path"), ("missing", "match"), ("loss", "name")):
         if key in found:
             found[key] = _short(found[key], short)

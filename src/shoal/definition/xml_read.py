@@ -93,6 +93,8 @@ class _Reader:
                     self.put(data, "report", element.get("path"), element)
                 case "risk":
                     self.put(data, "risk", _risk(element), element)
+                case "population":
+                    self.put(data, "population", _population(element), element)
                 case "loss" | "search" | "engine":
                     self.put(data, str(element.tag), _part(element), element)
                 case "privacy":
@@ -194,6 +196,16 @@ def _risk(element: _Element) -> dict[str, Any]:
     found: dict[str, Any] = dict(attributes_of(element))
     for child in element:
         put_once(found, key_of(str(child.tag)), dict(attributes_of(child)), child)
+    return found
+
+
+def _population(element: _Element) -> dict[str, Any]:
+    """`k` as an attribute, the two shares of `presence` as an element, and the datasources."""
+    found: dict[str, Any] = dict(attributes_of(element))
+    sources = [_part(each) for each in element.iterchildren("datasource")]
+    found["source"] = sources[0] if len(sources) == 1 else sources
+    for each in element.iterchildren("presence"):
+        put_once(found, "presence", [each.get("least"), each.get("most")], each)
     return found
 
 

@@ -60,6 +60,8 @@ def _parameters_section(section: _Element, data: Mapping[str, Any]) -> None:
         add_text(section, "person", name)
     if "risk" in data:
         _risk(child(section, "risk"), data["risk"])
+    if "population" in data:
+        _population(child(section, "population"), data["population"])
     add_text(section, "max_supp", data.get("suppression"))
     add_text(section, "suppressed", data.get("suppressed"))
     add_text(section, "null_handling", missing.get("match"))
@@ -83,6 +85,16 @@ def _risk(element: _Element, data: Mapping[str, Any]) -> None:
             child(element, key, **value)
         else:
             set_attribute(element, key, value)
+
+
+def _population(element: _Element, data: Mapping[str, Any]) -> None:
+    set_attribute(element, "k", data.get("k"))
+    if "presence" in data:
+        least, most = data["presence"]
+        child(element, "presence", least=least, most=most)
+    sources = data["source"]
+    for source in sources if isinstance(sources, list) else [sources]:
+        _part(child(element, "datasource"), _long(source, "path"))
 
 
 def _attribute(section: _Element, name: str, data: Mapping[str, Any]) -> None:

@@ -73,6 +73,15 @@ class Raised:
 
 
 @dataclass(frozen=True, eq=False)
+class Population:
+    """Tuples of a table that the records are a part of: `codes[j][t]` of attribute j, `weights[t]`
+    records."""
+
+    codes: tuple[Ints, ...]
+    weights: Ints
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
     """Distinct quasi-identifier tuples: `codes[j][t]` of attribute j, `weights[t]` records.
 
@@ -83,7 +92,8 @@ class Table:
     that no level from there on distinguishes, and the true numbers of records are in `raised`.
 
     With `persons`, classes are judged by persons, and `histograms` count each person once with each
-    of their values.
+    of their values. With a `population`, of which the records are a part, classes are counted there
+    too.
     """
 
     attributes: tuple[Attribute, ...]
@@ -93,6 +103,7 @@ class Table:
     removed: int
     raised: Raised | None = None
     persons: Persons | None = None
+    population: Population | None = None
 
     @property
     def records(self) -> int:
@@ -222,6 +233,16 @@ def _merged(
         removed,
         persons=persons,
     )
+
+
+def encode_population(attributes: Sequence[Attribute], counted: pa.Table) -> Population:
+    """What an engine counted, in the codes of hierarchies that cover all values of it."""
+    columns = [column_of(counted, attribute.name) for attribute in attributes]
+    codes = [
+        code_of(attribute, list(column.counts))[column.rows]
+        for attribute, column in zip(attributes, columns, strict=True)
+    ]
+    return Population(tuple(codes), weights_of(counted))
 
 
 def attribute_of(name: str, declared: AttributeDefinition, counts: Mapping[str, int]) -> Attribute:

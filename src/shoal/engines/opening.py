@@ -19,7 +19,7 @@ from shoal.engines.base import (
     SparkTarget,
     UnitedOptions,
 )
-from shoal.engines.failures import not_releasable
+from shoal.engines.failures import not_releasable, unknown_column
 from shoal.engines.given_frame import GivenFrame
 
 if TYPE_CHECKING:
@@ -99,6 +99,14 @@ def check_columns(source: Source, target: Target | None, released: Collection[st
         from shoal.engines.duckdb.writing import check_columns as check_for_file
 
         check_for_file(target, source, released)
+
+
+def check_names(source: Source, names: Collection[str]) -> None:
+    """Refuse a source that lacks one of these columns."""
+    columns = [column.name for column in source.columns()]
+    for name in names:
+        if name not in columns:
+            raise unknown_column(name, source.name, columns)
 
 
 def check_records(target: Target, records: int) -> None:

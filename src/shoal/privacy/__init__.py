@@ -7,6 +7,7 @@
   has, and how evenly.
 - `t_closeness.py`: how far a class is from the whole table.
 - `alpha.py`, `beta_likeness.py`, `delta_disclosure.py`: how frequent one value may be in a class.
+- `population.py`: k-map and delta-presence, against a table that the records are a part of.
 - `risk.py`: demands on all released classes together, the average risk and the records above one.
 
 The verifier judges by code of its own (`shoal.verify.models`).

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
-from shoal.engines.opening import open_source
+from shoal.engines.opening import check_names, open_source
 from shoal.proof.bound import Bounds
 from shoal.proof.cover import uncovered
 from shoal.proof.format import read_proof, subject_of
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shoal.definition.model import Definition
+    from shoal.engines.base import Source
     from shoal.proof.format import Claim, Proof, ProofBox, Subject
     from shoal.values import Node
 
@@ -74,13 +75,14 @@ def check_file(
     """Read a proof and the source of the definition, and check the one against the other."""
     proof = read_proof(path)
     source = open_source(definition.source.options(), expect=set(definition.attributes))
-    with closing(source):
+    with closing(source), _opened_population(definition) as population:
         columns = tuple(column.name for column in source.columns())
         definition = against_columns(definition, columns, source.name)
-        definition, rows = read_rows(definition, source)
+        definition, rows = read_rows(definition, source, population)
         fingerprint = source.fingerprint()
+        of_population = None if population is None else population.fingerprint()
     ranges = [attribute.levels for attribute in rows.attributes]
-    subject = subject_of(definition, ranges, rows.records, rows.removed, fingerprint)
+    subject = subject_of(definition, ranges, rows.records, rows.removed, fingerprint, of_population)
     instance = Instance(
         rows,
         models_of(definition),
@@ -91,6 +93,18 @@ def check_file(
     verdict = check(instance, subject, proof, sample, progress)
     levels = dict(zip(definition.quasi_identifiers, proof.claim.levels, strict=False))
     return Checked(verdict, definition, levels, rows.records + rows.removed, rows.removed)
+
+
+@contextmanager
+def _opened_population(definition: Definition) -> Iterator[Source | None]:
+    """The table of the population, where something is demanded against it."""
+    if definition.population is None:
+        yield None
+        return
+    names = set(definition.quasi_identifiers)
+    with closing(open_source(definition.population.source.options(), expect=names)) as source:
+        check_names(source, definition.quasi_identifiers)
+        yield source
 
 
 def check(
@@ -124,6 +138,8 @@ def _subject(subject: Subject, stated: Mapping[str, object]) -> Finding:
         for key, value in vars(subject).items()
     }
     plain |= {"privacy": list(subject.privacy), "person": list(subject.person)}
+    if subject.population_sha256 is None and "population_sha256" not in stated:
+        del plain["population_sha256"]
     differing = [key for key in plain if key not in stated or stated[key] != plain[key]]
     name = "proof: subject"
     if differing:

@@ -52,6 +52,7 @@ class Subject:
     aggregate: str
     missing: str
     input_sha256: str | None
+    population_sha256: str | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ def subject_of(
     records: int,
     removed: int,
     input_sha256: str | None,
+    population_sha256: str | None = None,
 ) -> Subject:
     """What a proof is about, for a definition and what its source holds."""
     return Subject(
@@ -109,13 +111,17 @@ def subject_of(
         definition.loss.aggregate,
         definition.missing.match,
         input_sha256,
+        population_sha256,
     )
 
 
 def header_line(subject: Subject, best: Best) -> str:
     """The first line of a proof: what it is about, and that no node is better than this one."""
     claim = asdict(Claim(best.node, best.loss, best.suppressed))
-    header = {FORMAT: VERSION, "status": "optimal", **asdict(subject), "best": claim}
+    about = asdict(subject)
+    if subject.population_sha256 is None:
+        del about["population_sha256"]
+    header = {FORMAT: VERSION, "status": "optimal", **about, "best": claim}
     return json.dumps(header, ensure_ascii=False) + "\n"
 
 

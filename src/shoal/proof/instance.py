@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The class of each row, from 0 on, and what each class holds."""
+    """The class of each row, from 0 on, and what each class holds.
+
+    Where there is a population, `everybody` are the classes of the rows and then of its rows.
+    """
 
     of: Ints
     counts: Counts
+    everybody: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +59,8 @@ class Instance:
 
         Models of the table need them in the order of their groups.
         """
-        of = np.zeros(len(self.rows.weights), dtype=np.int64)
         groups = [each.at(level) for each, level in zip(self.rows.attributes, node, strict=True)]
+        of = np.zeros(len(groups[0]), dtype=np.int64)
         for column in groups:
             if column.any():
                 of = split_by(of, column)
@@ -68,7 +72,7 @@ class Instance:
 
     def split_at(self, classes: Classes, j: int, level: int) -> Classes:
         """The classes split by the groups of attribute `j` at a level below theirs."""
-        return self._counted(split_by(classes.of, self.rows.attributes[j].at(level)))
+        return self._counted(split_by(classes.everybody, self.rows.attributes[j].at(level)))
 
     def certain_removals(self, classes: Classes) -> Removal:
         """What is suppressed however the classes are split."""
@@ -144,8 +148,17 @@ class Instance:
             for attribute in self.rows.attributes
         ]
 
-    def _counted(self, of: Ints) -> Classes:
-        number = int(of.max()) + 1
+    def _counted(self, everybody: Ints) -> Classes:
+        """What classes hold, from the class of each row; classes of rows keep their order."""
+        own = len(self.rows.weights)
+        numbers, of = np.unique(everybody[:own], return_inverse=True)
+        number = len(numbers)
+        population, absent = None, 0
+        if self.rows.people is not None:
+            most = int(everybody.max()) + 1
+            people = np.bincount(everybody[own:], weights=self.rows.people, minlength=most)
+            population = people[numbers].astype(np.int64)
+            absent = int((people > 0).sum() - (population > 0).sum())
         sizes = np.bincount(of, weights=self.rows.weights, minlength=number).astype(np.int64)
         histograms = {}
         members: dict[str | None, Ints] = {}
@@ -158,7 +171,8 @@ class Instance:
                 members[name] = np.bincount(of[once], minlength=number)
                 weights = np.isin(np.arange(len(of)), once).astype(np.int64)
             histograms[name] = _histogram(of, number, each, weights)
-        return Classes(of, Counts(sizes, histograms, members))
+        counts = Counts(sizes, histograms, members, population, absent)
+        return Classes(of, counts, everybody)
 
     def _once(self, groups: Ints) -> Ints:
         """One row for each person of each group."""

@@ -37,6 +37,7 @@ class Attribute:
 
     The last code means missing. It is a group of its own, except at the last level when that has a
     single label, which it becomes. `leaves[level][group]` counts the values of the hierarchy.
+    `people` are the codes of the population, where there is one.
     """
 
     levels: LevelRange
@@ -44,10 +45,13 @@ class Attribute:
     groups: tuple[Ints, ...]
     leaves: tuple[Ints, ...]
     quantifiers: tuple[float, ...] | None
+    people: Ints | None = None
 
     def at(self, level: int) -> Ints:
-        """The group of each row at a level."""
-        return self.groups[level][self.codes]
+        """The group of each row at a level, and then of each row of the population."""
+        if self.people is None:
+            return self.groups[level][self.codes]
+        return self.groups[level][np.concatenate((self.codes, self.people))]
 
     def domain(self, weights: Ints) -> Domain:
         """The attribute as a loss sees it; `weights` are the records of each row."""
@@ -70,7 +74,8 @@ class Rows:
     """Combinations of quasi-identifiers and sensitive values, each with its number of records.
 
     `removed` records are left out: under basic match, those with a missing quasi-identifier. Where
-    persons are counted, a row is of one person, whose number is in `person`.
+    persons are counted, a row is of one person, whose number is in `person`. Where there is a
+    population, `people` are the records of each of its rows.
     """
 
     attributes: tuple[Attribute, ...]
@@ -78,6 +83,7 @@ class Rows:
     sensitive: Mapping[str, Sensitive]
     removed: int = 0
     person: Ints | None = None
+    people: Ints | None = None
 
     @property
     def records(self) -> int:
@@ -85,8 +91,13 @@ class Rows:
         return int(self.weights.sum())
 
 
-def read_rows(definition: Definition, source: Source) -> tuple[Definition, Rows]:
-    """The rows of a source, and the definition with a hierarchy for every quasi-identifier."""
+def read_rows(
+    definition: Definition, source: Source, population: Source | None = None
+) -> tuple[Definition, Rows]:
+    """The rows of a source, and the definition with a hierarchy for every quasi-identifier.
+
+    With a population, hierarchies are those of its values too.
+    """
     names = definition.quasi_identifiers
     counted = source.count_by(definition.counted, definition.missing.values)
     texts: dict[str, Texts] = {
@@ -103,10 +114,18 @@ def read_rows(definition: Definition, source: Source) -> tuple[Definition, Rows]
             code="no-records",
             hint="check that it is the right one",
         )
-    definition = _with_proposals(definition, texts)
+    others: dict[str, Texts] = dict.fromkeys(names, ())
+    people = None
+    if population is not None:
+        others, people = _people(definition, population)
+    both = {name: [*texts[name], *others[name]] for name in names}
+    definition = _with_proposals(definition, both)
     person = _person([texts[name] for name in definition.person])
     rows = Rows(
-        tuple(_attribute(name, definition.attributes[name], texts[name], stay) for name in names),
+        tuple(
+            _attribute(name, definition.attributes[name], texts[name], stay, others[name])
+            for name in names
+        ),
         weights[stay],
         {
             name: _sensitive(name, definition, texts[name], weights, stay, person)
@@ -114,8 +133,18 @@ def read_rows(definition: Definition, source: Source) -> tuple[Definition, Rows]
         },
         int(weights[~stay].sum()),
         None if person is None else person[stay],
+        people,
     )
     return definition, rows
+
+
+def _people(definition: Definition, population: Source) -> tuple[dict[str, Texts], Ints]:
+    """The columns of the population, and the records of each row."""
+    names = definition.quasi_identifiers
+    complete = names if definition.missing.match == "basic" else ()
+    counted = population.count_by(names, definition.missing.values, complete=complete)
+    weights = np.array(counted.column(len(names)).to_pylist(), dtype=np.int64)
+    return {name: counted[name].to_pylist() for name in names}, weights
 
 
 def _person(columns: Sequence[Texts]) -> Ints | None:
@@ -146,9 +175,12 @@ def _values(texts: Texts) -> dict[str, int]:
     return found
 
 
-def _attribute(name: str, declared: Declared, texts: Texts, stay: Bools) -> Attribute:
+def _attribute(
+    name: str, declared: Declared, texts: Texts, stay: Bools, others: Texts
+) -> Attribute:
     assert declared.hierarchy is not None  # proposed where there was none  # noqa: S101
-    hierarchy = build(name, declared.hierarchy, _values(texts), lowest=declared.lowest)
+    values = _values([*texts, *others])
+    hierarchy = build(name, declared.hierarchy, values, lowest=declared.lowest)
     limit, losses = levels_of(name, declared, hierarchy)
     missing = len(hierarchy.labels[0])
     code: dict[str | None, int] = {leaf: i for i, leaf in enumerate(hierarchy.labels[0])}
@@ -165,6 +197,7 @@ def _attribute(name: str, declared: Declared, texts: Texts, stay: Bools) -> Attr
         groups_of(hierarchy),
         tuple(hierarchy.leaves_under(level) for level in range(hierarchy.height + 1)),
         losses,
+        np.array([code.get(text, missing) for text in others], dtype=np.int64) if others else None,
     )
 
 

@@ -30,7 +30,7 @@ from shoal.definition.hierarchies.mask import Mask
 from shoal.definition.write import attribute_mapping, to_mapping
 from shoal.engines.base import FileTarget
 from shoal.engines.duckdb.staged import StagedFile
-from shoal.errors import BadData, BadOutput
+from shoal.errors import BadData, BadOutput, UserError
 from shoal.release.contents import content_of, refuse_dependent
 
 if TYPE_CHECKING:
@@ -111,6 +111,13 @@ def stage_transformation(text: str, path: Path) -> StagedFile:
 
 def _definition(definition: Definition, table: Table, levels: Mapping[str, int]) -> dict[str, Any]:
     """The demands and the attributes, in the keys of a definition file."""
+    if definition.population is not None:
+        raise UserError(
+            "no transformation can be kept: demands against a population need its table, which no "
+            "file holds",
+            code="no-transformation",
+            hint="leave out the transformation; run the definition again for new records",
+        )
     mapping = to_mapping(definition)
     kept = {key: value for key, value in mapping.items() if key not in OWN_KEYS}
     if definition.others == "drop":

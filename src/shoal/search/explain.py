@@ -159,7 +159,8 @@ def _alone(counts: Counts, number: int) -> Counts:
         )
     only = slice(number, number + 1)
     members = {name: each[only] for name, each in counts.members.items()}
-    return Counts(counts.sizes[only], histograms, members)
+    population = None if counts.population is None else counts.population[only]
+    return Counts(counts.sizes[only], histograms, members, population)
 
 
 def _safe_side(value: float, higher_is_safer: bool) -> float:

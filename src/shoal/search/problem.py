@@ -104,7 +104,8 @@ def select(counts: Counts, chosen: Bools) -> Counts:
     """Some of the classes."""
     histograms = {name: _chosen(each, chosen) for name, each in counts.histograms.items()}
     members = {name: each[chosen] for name, each in counts.members.items()}
-    return Counts(counts.sizes[chosen], histograms, members)
+    population = None if counts.population is None else counts.population[chosen]
+    return Counts(counts.sizes[chosen], histograms, members, population, counts.absent)
 
 
 def _chosen(histogram: Histogram, classes: Bools) -> Histogram:
@@ -121,13 +122,27 @@ def _chosen(histogram: Histogram, classes: Bools) -> Histogram:
 
 def partition(table: Table, models: Sequence[PrivacyModel], node: Node) -> Partition:
     """The classes at a node, each judged by every model."""
-    levels = list(zip(table.attributes, table.codes, node, strict=True))
-    class_of, classes = number_rows(
-        [attribute.groups[level][codes] for attribute, codes, level in levels],
+    class_of, classes = _numbered(table, table.codes, node)
+    if table.population is None:
+        counts = counts_of(table, class_of, classes)
+        return Partition(class_of, counts, released(models, counts))
+    pairs = zip(table.codes, table.population.codes, strict=True)
+    numbers, total = _numbered(table, [np.concatenate(pair) for pair in pairs], node)
+    everybody = np.bincount(numbers[table.tuples :], table.population.weights, total)
+    own = np.unique(numbers[: table.tuples])
+    population = everybody[own].astype(np.int64)
+    absent = np.count_nonzero(everybody) - np.count_nonzero(population)
+    counts = replace(counts_of(table, class_of, classes), population=population, absent=int(absent))
+    return Partition(class_of, counts, released(models, counts))
+
+
+def _numbered(table: Table, codes: Sequence[Ints], node: Node) -> tuple[Ints, int]:
+    """The class of each tuple with these codes, in the order of the groups, and their number."""
+    levels = list(zip(table.attributes, codes, node, strict=True))
+    return number_rows(
+        [attribute.groups[level][column] for attribute, column, level in levels],
         [len(attribute.hierarchy.labels[level]) + 1 for attribute, _, level in levels],
     )
-    counts = counts_of(table, class_of, classes)
-    return Partition(class_of, counts, released(models, counts))
 
 
 def counts_of(table: Table, class_of: Ints, classes: int) -> Counts:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.population import KMap
 from shoal.privacy.risk import AverageRisk
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.objective import ClassObjective
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from shoal.values import Node
 
 
-_MONOTONE = (KAnonymity, DistinctDiversity, AverageRisk)
+_MONOTONE = (KAnonymity, DistinctDiversity, AverageRisk, KMap)
 """With these models alone a node above a safe one is safe."""
 
 
@@ -29,9 +30,9 @@ def is_infeasible(problem: Problem) -> bool:
 def safe_upwards(problem: Problem) -> bool:
     """Whether every node above a safe one is safe.
 
-    Above a node classes are unions of its classes. k-anonymity and distinct diversity hold for
-    every class that contains one they hold for, so no kept record is suppressed further up. With
-    them the average risk suppresses as few records as possible, and never more further up
+    Above a node classes are unions of its classes. k-anonymity, k-map and distinct diversity hold
+    for every class that contains one they hold for, so no kept record is suppressed further up.
+    With them the average risk suppresses as few records as possible, and never more further up
     (privacy/risk.py).
     Other models that are closed under union promise this only where nothing is suppressed at all:
     then every class of the safe node satisfies them, and so does each union. With suppression a

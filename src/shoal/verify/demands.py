@@ -14,20 +14,32 @@ from shoal.measure.classes import counted_values
 from shoal.privacy.base import PlainModel
 from shoal.values import Finding
 from shoal.verify.labels.listed import ancestors_of
-from shoal.verify.models import JUDGES, NEED_TABLE, Judge, Members, Reference, Unjudged
-from shoal.verify.risk import TABLE_JUDGES
+from shoal.verify.models import (
+    JUDGES,
+    NEED_POPULATION,
+    NEED_TABLE,
+    TABLE_JUDGES,
+    Judge,
+    Members,
+    Reference,
+    Unjudged,
+)
 
 if TYPE_CHECKING:
     from shoal.definition.demands import ModelSpec
     from shoal.definition.model import Definition
     from shoal.measure.classes import ClassTable, Values
+    from shoal.verify.population import People
 
 NAMED_CLASSES = 10
 """How many failing classes are named."""
 
 
 def judge_demands(
-    definition: Definition, found: ClassTable, reference: Mapping[str, Values] | None
+    definition: Definition,
+    found: ClassTable,
+    reference: Mapping[str, Values] | None,
+    people: People | Unjudged | None = None,
 ) -> list[Finding]:
     """The finding about each demand beyond k.
 
@@ -35,9 +47,15 @@ def judge_demands(
     `reference` are pairs of person and value. The size that a demand on an attribute sees is the
     number of its values, missing ones included: the records of the class, or its pairs.
     `reference` has the values of each sensitive attribute in the whole source, None when the source
-    is not known. Missing values count as the definition says.
+    is not known. Missing values count as the definition says. `people` are the classes in the
+    population, or why they are not known.
     """
-    return [_judged(demand, definition, found, reference) for demand in demands_of(definition)]
+    return [
+        _judged_in_population(demand, found, people)
+        if demand.model in NEED_POPULATION
+        else _judged(demand, definition, found, reference)
+        for demand in demands_of(definition)
+    ]
 
 
 def names_of(definition: Definition) -> list[str]:
@@ -74,6 +92,24 @@ def _judged(
     except (Unjudged, BadHierarchy) as error:
         why = error.what if isinstance(error, BadHierarchy) else error
         return Finding(name, False, f"not judged: {why}")
+
+
+def _judged_in_population(
+    demand: ModelSpec, found: ClassTable, people: People | Unjudged | None
+) -> Finding:
+    """A demand against the population.
+
+    With a least share above 0 every class of the population must be released.
+    """
+    name = _name(demand)
+    if people is None or isinstance(people, Unjudged):
+        return Finding(name, False, f"not judged: {people or 'there is no population'}")
+    if demand.parameters.get("least", 0) > 0 and people.absent:
+        saw = f"{people.absent:,} classes of the population are not released"
+        return Finding(name, False, saw)
+    sizes = zip(found.sizes.tolist(), people.records.tolist(), strict=True)
+    classes = [Members(size, {}, population) for size, population in sizes]
+    return _finding(JUDGES[demand.model](demand.parameters, Reference({})), name, found, classes)
 
 
 def _judge(demand: ModelSpec, definition: Definition, table: Values | None) -> Judge:

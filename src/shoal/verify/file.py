@@ -59,12 +59,15 @@ def verify_file(
         source = _open_source(definition)
         if source is not None:
             cleanup.enter_context(closing(source))
+        population = _open_population(definition)
+        if population is not None:
+            cleanup.enter_context(closing(population))
         changed = _changed(source, stated)
         known = None
         if source is not None and changed is None:
             columns = tuple(column.name for column in source.columns())
             definition = against_columns(definition, columns, source.name)
-            known = _read_source(definition, columns, source)
+            known = _read_source(definition, columns, source, population)
         elif definition.others == "keep":
             raise _unknown_others(definition)
         findings = [
@@ -88,6 +91,7 @@ def verify_file(
             values=None if known is None else known.values,
             columns=None if known is None else known.columns,
             source=None if known is None else known.source,
+            population=population,
             numbers=None if stated is None else stated.numbers,
             **(_claimed(stated, records) if known is None else known.facts),
         )
@@ -100,6 +104,21 @@ def _open_source(definition: Definition) -> Source | None:
         return open_source(definition.source.options(), expect=set(definition.attributes))
     except UserError:
         return None
+
+
+def _open_population(definition: Definition) -> Source | None:
+    """The table of the population, where there is one, and it can be read with its columns."""
+    if definition.population is None:
+        return None
+    names = set(definition.quasi_identifiers)
+    try:
+        source = open_source(definition.population.source.options(), expect=names)
+        lacking = names - {column.name for column in source.columns()}
+    except UserError:
+        return None
+    if lacking:
+        source.close()
+    return None if lacking else source
 
 
 def _changed(source: Source | None, stated: Stated | None) -> Finding | None:
@@ -170,12 +189,19 @@ def _unknown_others(definition: Definition) -> BadData:
     )
 
 
-def _read_source(definition: Definition, columns: tuple[str, ...], source: Source) -> Known:
-    """One column at a time, so that the number of combinations does not matter."""
+def _read_source(
+    definition: Definition, columns: tuple[str, ...], source: Source, population: Source | None
+) -> Known:
+    """One column at a time, so that the number of combinations does not matter.
+
+    Hierarchies are made for the values of the population too.
+    """
     values: dict[str, frozenset[str]] = {}
     for name in definition.quasi_identifiers:
-        counted = source.count_by([name], definition.missing.values)
-        values[name] = frozenset(counted.column(0).drop_null().to_pylist())
+        both = (each for each in (source, population) if each is not None)
+        counted = [each.count_by([name], definition.missing.values) for each in both]
+        texts = (each.column(0).drop_null().to_pylist() for each in counted)
+        values[name] = frozenset().union(*texts)
     return Known(source, columns, values, source_facts(definition, source, values))
 
 

@@ -22,6 +22,7 @@ from shoal.verify.demands import NAMED_CLASSES, judge_demands, names_of
 from shoal.verify.levels import judge_level
 from shoal.verify.models import Unjudged
 from shoal.verify.persons import Original, count_persons
+from shoal.verify.population import People, count_population
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -44,6 +45,7 @@ def verify(
     columns: Sequence[str] | None = None,
     numbers: Mapping[str, int] | None = None,
     source: Source | None = None,
+    population: Source | None = None,
 ) -> Verdict:
     """Judge a release.
 
@@ -53,7 +55,8 @@ def verify(
     and the order of its `columns`. `levels` are those the release claims; without them every
     quasi-identifier must be at one level throughout. `numbers` are its claimed `records`,
     `classes`, `smallest class`, `persons` and `fewest persons` of a class. The `source` itself is
-    read only if the definition names persons: they are counted there.
+    read only if the definition names persons: they are counted there. So is the `population`, if
+    something is demanded against it; `values` are then those of both.
     """
     try:
         seen = tuple(column.name for column in release.columns())
@@ -74,6 +77,7 @@ def verify(
     if source is not None and values is not None:
         original = Original(source, values)
     persons = _persons(definition, found, levels, original)
+    people = _people(definition, found, levels, values, population)
     marks_are_certain = definition.suppressed != "mark" or (
         source is not None and blank == found.blank
     )
@@ -83,7 +87,7 @@ def verify(
         *_levels(definition, found, levels, values or {}),
         _at_least_k("k-anonymity", "records", definition.k, found),
         *_complete(definition, found),
-        *_demands(definition, found, reference, persons),
+        *_demands(definition, found, reference, persons, people),
         _suppression(definition, found, records, removed, blank=blank, unseen=unseen),
         *_numbers(found, persons, (numbers or {}) if marks_are_certain else {}),
     )
@@ -161,18 +165,35 @@ def _persons(
         return why
 
 
+def _people(
+    definition: Definition,
+    found: ClassTable,
+    levels: Mapping[str, int] | None,
+    values: Mapping[str, Collection[str]] | None,
+    population: Source | None,
+) -> People | Unjudged | None:
+    """The classes in the population, or why they cannot be counted; None if there is none."""
+    if definition.population is None:
+        return None
+    try:
+        return count_population(definition, found, levels, values, population)
+    except Unjudged as why:
+        return why
+
+
 def _demands(
     definition: Definition,
     found: ClassTable,
     reference: Mapping[str, Values] | None,
     persons: Persons | Unjudged | None,
+    people: People | Unjudged | None,
 ) -> list[Finding]:
     """What is demanded of the classes, by records; or by persons, where the definition names them.
 
     Where persons cannot be counted, no demand on them holds.
     """
     if persons is None:
-        return judge_demands(definition, found, reference)
+        return judge_demands(definition, found, reference, people)
     if isinstance(persons, Unjudged):
         return [
             Finding("persons", False, f"not judged: {persons}"),

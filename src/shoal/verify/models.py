@@ -8,11 +8,12 @@ is never refused for a rounding error.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from shoal.measure import distance, spread
+from shoal.values import Finding
 
 if TYPE_CHECKING:
     from shoal.measure.classes import Values
@@ -28,11 +29,13 @@ class Unjudged(Exception):
 class Members(NamedTuple):
     """One class: how many records it has, and those of their sensitive values that count.
 
-    Where persons are counted, these are persons, or pairs of person and value.
+    Where persons are counted, these are persons, or pairs of person and value. `population` has the
+    records of the class in the table of the population, where there is one.
     """
 
     size: int
     values: Values
+    population: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Judge:
 
 Parameters: TypeAlias = Mapping[str, Any]
 JudgeMaker: TypeAlias = Callable[[Parameters, Reference], Judge]
+TableJudge: TypeAlias = Callable[[str, Parameters, Sequence[int]], Finding]
+"""Judges the sizes of all classes by the parameters of a demand; the first is its name."""
 
 
 def k_anonymity(parameters: Parameters, _: Reference) -> Judge:
@@ -146,6 +151,52 @@ def delta_disclosure(parameters: Parameters, table: Reference) -> Judge:
     )
 
 
+def k_map(parameters: Parameters, _: Reference) -> Judge:
+    """At least k records in the population, of which the class is a part."""
+    k = int(parameters["k"])
+    return Judge(
+        f"k >= {k} in the population",
+        lambda c: c.population,
+        lambda c: c.population >= max(k, c.size),
+    )
+
+
+def delta_presence(parameters: Parameters, _: Reference) -> Judge:
+    """A share of the population between two limits."""
+    least, most = float(parameters["least"]), float(parameters["most"])
+
+    def holds(members: Members) -> bool:
+        low, high = least * members.population, most * members.population
+        return low <= members.size + TOLERANCE * max(1.0, low) and at_most(members.size, high)
+
+    return Judge(
+        f"{least:g} <= share of the population <= {most:g}",
+        lambda c: c.size / c.population if c.population else math.inf,
+        holds,
+    )
+
+
+def average_risk(name: str, parameters: Parameters, sizes: Sequence[int]) -> Finding:
+    """Classes / records is at most the average."""
+    most, classes, records = float(parameters["average"]), len(sizes), sum(sizes)
+    reached = classes / records if records else 0.0
+    saw = f"{classes:,} classes of {records:,} records: {reached:.6g}; at most {most:g} demanded"
+    return Finding(name, at_most(classes, most * records), saw)
+
+
+def records_above(name: str, parameters: Parameters, sizes: Sequence[int]) -> Finding:
+    """The records with a risk above the threshold are at most a share of all."""
+    threshold, most = float(parameters["threshold"]), float(parameters["share"])
+    above = sum(size for size in sizes if size * threshold < 1 - TOLERANCE)
+    records = sum(sizes)
+    reached = above / records if records else 0.0
+    saw = (
+        f"{above:,} of {records:,} records have a risk above {threshold:g}: {100 * reached:.6g} %; "
+        f"at most {100 * most:g} % demanded"
+    )
+    return Finding(name, at_most(above, most * records), saw)
+
+
 def at_most(count: int, limit: float) -> bool:
     """Whether a number of records is within a limit; the tolerance grows with the limit."""
     return count <= limit + TOLERANCE * max(1.0, limit)
@@ -160,8 +211,19 @@ JUDGES: Mapping[str, JudgeMaker] = {
     "alpha-anonymity": alpha_anonymity,
     "beta-likeness": beta_likeness,
     "delta-disclosure": delta_disclosure,
+    "k-map": k_map,
+    "delta-presence": delta_presence,
 }
 """Makes the judge of each model from the parameters of a demand and the table."""
 
+TABLE_JUDGES: Mapping[str, TableJudge] = {
+    "average-risk": average_risk,
+    "records-above": records_above,
+}
+"""The judge of each demand on all classes together."""
+
 NEED_TABLE = frozenset({"t-closeness", "beta-likeness", "delta-disclosure"})
 """The models that compare a class with the whole table."""
+
+NEED_POPULATION = frozenset({"k-map", "delta-presence"})
+"""The models that compare a class with the population."""

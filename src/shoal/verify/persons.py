@@ -48,8 +48,8 @@ def count_persons(
     """
     if original is None:
         raise Unjudged("persons are counted in the source, which cannot be read or has changed")
-    levels = _levels(definition, found, levels, original.values)
-    labels = _generalizations(definition, levels, original.values)
+    levels = levels_of_release(definition, found, levels, original.values)
+    labels = generalizations(definition, levels, original.values)
     basic = definition.missing.match == "basic"
     demands = (demand.parameters.get("attribute") for demand in demands_of(definition))
     sensitive = [name for name in dict.fromkeys(demands) if name is not None]
@@ -69,7 +69,7 @@ def count_persons(
     return persons_in(found, sensitive, count)
 
 
-def _levels(
+def levels_of_release(
     definition: Definition,
     found: ClassTable,
     levels: Mapping[str, int] | None,
@@ -113,7 +113,7 @@ def _same_classes(found: ClassTable, counted: Tally, sensitive: str | None) -> I
     return rows
 
 
-def _generalizations(
+def generalizations(
     definition: Definition, levels: Mapping[str, int], values: Mapping[str, Collection[str]]
 ) -> dict[str, Generalization]:
     """The generalization of each quasi-identifier; Unjudged where a value has no label."""
