@@ -195,6 +195,20 @@ def test_one_value_that_is_written_in_two_ways_is_refused(tmp_path: Path) -> Non
     assert refused.code == "other-spelling"
 
 
+def test_a_missing_sensitive_value_of_the_earlier_release_is_no_value(tmp_path: Path) -> None:
+    rows = [f"{i},{30 + i},12{i % 2},{'ab?'[i % 3]}" for i in range(12)]
+    three = {"role": "sensitive", "diversity": {"distinct": 2}}
+    keys = small(tmp_path, rows, ill=three, missing={"values": ["?"]})
+    shoal.run(keys, transformation=tmp_path / "t.json")
+    (tmp_path / "old.csv").write_text(
+        'age,code,ill\n"[50,60)",1**,a\n"[50,60)",1**,?\n', encoding="utf-8"
+    )
+    data = new_data(tmp_path, "1,51,120,a", "2,52,121,a", *TEN)
+    refused = refusal(tmp_path, data, release=tmp_path / "old.csv")
+    assert refused.code == "new-small-classes"
+    assert "1 of 2 classes of new records do not meet the demands (2 records" in refused.what
+
+
 def test_persons_are_counted_alone_and_never_across_releases(tmp_path: Path) -> None:
     rows = [f"{i // 2},{30 + i},12{i % 2},{'ab'[i % 2]}" for i in range(10)]
     shoal.run(small(tmp_path, rows, person="id"), transformation=tmp_path / "t.json")
@@ -210,14 +224,24 @@ def test_persons_are_counted_alone_and_never_across_releases(tmp_path: Path) -> 
     assert refusal(tmp_path, absent).code == "other-columns"
 
 
+def test_records_that_are_in_the_earlier_release_are_not_counted_twice(tmp_path: Path) -> None:
+    shoal.run(small(tmp_path, TEN), transformation=tmp_path / "t.json")
+    again = refusal(tmp_path, tmp_path / "data.csv", release=tmp_path / "release.csv")
+    assert again.code == "same-records"
+
+
 def test_an_earlier_release_that_is_none_is_refused(tmp_path: Path) -> None:
     shoal.run(small(tmp_path, TEN), transformation=tmp_path / "t.json")
     data = new_data(tmp_path, *TEN[:2])
+    nowhere = refusal(tmp_path, data, release=tmp_path / "nowhere.csv")
+    assert nowhere.code in ("no-file", "no-files")
     source = refusal(tmp_path, data, release=tmp_path / "data.csv")
     assert source.code == "other-columns"
     unsafe = tmp_path / "unsafe.csv"
     unsafe.write_text('age,code,ill\n"[90,100)",1**,a\n', encoding="utf-8")
-    assert refusal(tmp_path, new_data(tmp_path, *TEN), release=unsafe).code == "not-safe-together"
+    assert (
+        refusal(tmp_path, new_data(tmp_path, *TEN[:9]), release=unsafe).code == "not-safe-together"
+    )
 
 
 def test_nothing_that_is_read_is_overwritten(tmp_path: Path) -> None:

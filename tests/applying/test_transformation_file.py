@@ -89,6 +89,8 @@ def test_a_hierarchy_that_may_be_made_from_the_data_is_kept_by_checksum(folder: 
     assert "Rareville" not in path.read_text(encoding="utf-8")
     shoal.apply(path, data, folder / "again.csv")
     assert (folder / "again.csv").read_bytes() == (folder / "release.csv").read_bytes()
+    with pytest.raises(shoal.BadOutput, match="is the hierarchy of 'town'"):
+        shoal.apply(path, data, folder / "towns.csv")
     (folder / "towns.csv").write_text(FROM_DATA + "Lima;south\n", encoding="utf-8")
     with pytest.raises(BadData) as changed:
         shoal.apply(path, data, folder / "again.csv")

@@ -147,8 +147,11 @@ def test_the_question_is_shown_when_quiet_and_keeps_standard_output_free(folder:
 
 @pytest.mark.slow
 def test_a_chosen_node_is_released_by_the_command(folder: Path) -> None:
-    ended = shoal("run", "definition.yaml", "--node", "age=2,town=0", "--json", "r", folder=folder)
+    options = ("--node", "age=2", "--node", "town=0", "--json", "r")
+    ended = shoal("run", "definition.yaml", *options, folder=folder)
     assert ended.returncode == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "shoal run definition.yaml --node age=2 --node town=0" in page
     assert "of the chosen node" in ended.stdout
     assert json.loads((folder / "r").read_text(encoding="utf-8"))["levels"] == {"age": 2, "town": 0}
 

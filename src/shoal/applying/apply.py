@@ -30,7 +30,13 @@ from shoal.applying.places import (
     opened_data,
     opened_release,
 )
-from shoal.applying.together import check_release, judge_together, refuse_persons, unite
+from shoal.applying.together import (
+    check_release,
+    judge_together,
+    refuse_persons,
+    refuse_same_data,
+    unite,
+)
 from shoal.engines.given_frame import StagedFrame
 from shoal.engines.leftovers import FOLDER, owned
 from shoal.engines.opening import check_apart, check_target, one_session
@@ -137,6 +143,7 @@ class Job:
         columns = [column.name for column in source.columns()]
         definition = match_columns(self.definition, columns, source.name, self.found.name)
         if earlier is not None:
+            refuse_same_data(source, self.found.checksums.get("input"))
             check_release(definition, earlier)
         numbers = self._numbers(definition, source)
         known, left_out = self._known(definition, source, numbers)

@@ -87,6 +87,17 @@ def refuse_persons(definition: Definition) -> None:
         )
 
 
+def refuse_same_data(source: Source, made_from: str | None) -> None:
+    """Refuse the data that the transformation was made from: its release has the same records."""
+    if made_from is not None and source.fingerprint() == made_from:
+        raise BadData(
+            f"{source.name} is the data that the transformation was made from: together with its"
+            " release every record would count twice",
+            code="same-records",
+            hint="apply the transformation to new records, or without the earlier release",
+        )
+
+
 def check_release(definition: Definition, release: Source) -> None:
     """Refuse an earlier release with other columns than the new one will have."""
     released = set(definition.names("quasi-identifier", "sensitive", "keep"))
@@ -104,7 +115,8 @@ def unite(prepared: Prepared, source: Source, release: Source, node: Node) -> Un
     """Count the new records and the earlier release as one table, and judge its classes."""
     definition = _by_labels(prepared.definition)
     names = (*definition.quasi_identifiers, *definition.sensitive)
-    new, old = _counted_new(prepared, source, names, node), _counted_old(definition, release, names)
+    new = _counted_new(prepared, source, names, node)
+    old = _counted_old(prepared.definition, release, names)
     refuse_other_spellings(new, old, definition.sensitive)
     columns = [*names, RECORDS]
     both = encode(definition, pa.concat_tables(t.rename_columns(columns) for t in (new, old)))
@@ -160,8 +172,16 @@ def _counted_new(prepared: Prepared, source: Source, names: Sequence[str], node:
 
 
 def _counted_old(definition: Definition, release: Source, names: Sequence[str]) -> pa.Table:
-    """The earlier release by the same columns, without records that it marks as suppressed."""
+    """The earlier release by the same columns, without records that it marks as suppressed.
+
+    Texts that mean missing are missing in sensitive columns only: a label may have such a text.
+    """
     counted = release.count_by(names)
+    texts = pa.array(definition.missing.values, pa.string())
+    for name in definition.sensitive:
+        column = counted.column(name)
+        known = pc.if_else(pc.is_in(column, texts), pa.scalar(None, pa.string()), column)
+        counted = counted.set_column(counted.column_names.index(name), name, known)
     if definition.suppressed != "mark":
         return counted
     blank = pc.is_null(counted.column(0))

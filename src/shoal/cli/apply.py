@@ -86,6 +86,7 @@ def apply(
             )
         except BaseException as error:
             interrupts.hold()
+            _remove_leftovers(target)
             if interrupts.pending and not isinstance(error, Interrupted):
                 what = "interrupted; nothing was released"
                 raise Interrupted(what, code="interrupted") from error
@@ -126,6 +127,15 @@ def _check_result(transformation: Path, data: Any, output: Any, release: Any, re
 
     check_place(result)
     check_result(transformation, data, output, release, result)
+
+
+def _remove_leftovers(output: Any) -> None:
+    """Remove what an interrupt left behind that came between the making of a file and its use."""
+    from shoal.engines.leftovers import sweep_own
+
+    path = output.get("path") if isinstance(output, dict) else output
+    if isinstance(path, str):
+        sweep_own(Path(path).resolve().parent, None)
 
 
 def _show(applied: Applied, json: str | None) -> None:

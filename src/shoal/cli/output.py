@@ -58,7 +58,8 @@ def command_line(context: typer.Context, *, without: Sequence[str] = ()) -> str:
             continue
         option = [] if parameter.param_type_name == "argument" else [parameter.opts[0]]
         value = context.params[name]
-        words += option if isinstance(value, bool) else [*option, str(value)]
+        for each in value if isinstance(value, list | tuple) else [value]:
+            words += option if isinstance(each, bool) else [*option, str(each)]
     return shlex.join(words)
 
 
