@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         ShoalError,
     )
     from shoal.pipeline import run
+    from shoal.report.progress import show_progress
     from shoal.values import Comparison, Result, Verdict
 
 _HOMES = {
@@ -59,6 +60,7 @@ _HOMES = {
     "lattice": "analysis.lattice",
     "risk": "analysis.before_after",
     "run": "pipeline",
+    "show_progress": "report.progress",
     "solutions": "analysis.solutions",
     "utility": "analysis.utility",
     "verify": "checking",
@@ -90,6 +92,7 @@ __all__ = [
     "lattice",
     "risk",
     "run",
+    "show_progress",
     "solutions",
     "utility",
     "verify",

@@ -6,6 +6,7 @@ import pytest
 
 from shoal.cli import progress
 from shoal.events import Phase, Progress, Stopped, Working
+from shoal.report.progress import standing
 from shoal.values import Best
 
 
@@ -24,12 +25,12 @@ def test_a_long_query_is_told_with_its_share(
 
 
 def test_a_search_that_has_not_begun_says_why_after_a_while() -> None:
-    assert "best none yet" in progress.standing(Progress(None, 0.0, 0, 0, 0.5))
-    assert "compiled" in progress.standing(Progress(None, 0.0, 0, 0, 5.0))
-    assert "best none yet" in progress.standing(Progress(None, 0.0, 0, 4, 5.0))
+    assert "best none yet" in standing(Progress(None, 0.0, 0, 0, 0.5))
+    assert "compiled" in standing(Progress(None, 0.0, 0, 0, 5.0))
+    assert "best none yet" in standing(Progress(None, 0.0, 0, 4, 5.0))
 
 
 def test_the_best_the_gap_and_the_end_are_told() -> None:
     best = Best((1, 0), 0.25, 3, 7, 5)
-    said = progress.standing(Stopped(best, 0.2, 2, 9, 5.0, reason="time limit"))
+    said = standing(Stopped(best, 0.2, 2, 9, 5.0, reason="time limit"))
     assert said == "best 0.250000, bound 0.200000, gap 20.0%, 2 nodes, 9 boxes, stopped: time limit"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from shoal.report.drawing import stack
+from shoal.report.drawing import arrange
 from shoal.report.pictures import bars
 from shoal.report.sections import Section
 from shoal.report.shown import Picture, Shown
@@ -70,7 +70,7 @@ class RiskReport(Shown):
         risks = {word: _shares(each) for word, each in self._columns.items()}
         ranges = {word: _ranges(each) for word, each in self._columns.items()}
         drawn = [bars("Risk of the records", risks), bars("Records by their risk", ranges)]
-        return Picture(stack(drawn, f"Risk of {self.before.name}", drawn[0].shows).svg)
+        return Picture(arrange(drawn, f"Risk of {self.before.name}", drawn[0].shows).svg)
 
     @property
     def _tables(self) -> list[Risk]:

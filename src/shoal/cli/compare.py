@@ -34,12 +34,13 @@ def compare(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Search the data of a definition with several strategies; nothing is released."""
-    from shoal.cli.progress import Display, standing
+    from shoal.cli.progress import Display
     from shoal.comparing import compare as compare_strategies
     from shoal.definition.overwriting import check_kept
     from shoal.definition.read import override, read
     from shoal.events import Phase
     from shoal.report.comparison import document, text, write_comparison
+    from shoal.report.progress import standing
     from shoal.report.write import check_place
 
     places = [path for path in (None if json in (None, "-") else Path(json), report) if path]

@@ -11,26 +11,16 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from rich.text import Text
 
-from shoal.events import NO_PROOF, Phase, Progress, Stopped, Working
-from shoal.report.sections import count
+from shoal.events import Phase, Progress, Working
+from shoal.report.progress import DOING, standing
 
 if TYPE_CHECKING:
     from rich.status import Status
 
     from shoal.events import Event
 
-DOING = {
-    "read": "Reading",
-    "search": "Searching",
-    "warn": "Looking for warnings",
-    "release": "Releasing",
-    "verify": "Verifying",
-}
 PLAIN_EVERY = 10.0
 """Seconds between two lines of a long search where lines cannot change."""
-
-LONG_TO_START = 1.5
-"""Seconds without any box or node after which a search says why."""
 
 
 class Display:
@@ -118,21 +108,3 @@ def progress_of(doing: str) -> Iterator[Display]:
         yield display
     finally:
         display.drop()
-
-
-def standing(event: Progress) -> str:
-    """Best loss, bound, gap, nodes and boxes; before the first box, that code is being compiled."""
-    if event.seconds > LONG_TO_START and not event.boxes and not event.checked:
-        return (
-            "getting ready; its code is compiled, which takes up to a minute: once, or in every run"
-            " where `shoal doctor` finds no cache folder"
-        )
-    best = "none yet" if event.best is None else f"{event.best.loss:.6f}"
-    gap = "" if event.best is None else f", gap {event.gap:.1%}"
-    boxes = f", {count(event.boxes, 'box', 'boxes')}" if event.boxes else ""
-    stopped = ""
-    if isinstance(event, Stopped):
-        stopped = ", not proved" if event.reason == NO_PROOF else f", stopped: {event.reason}"
-    return (
-        f"best {best}, bound {event.bound:.6f}{gap}, {count(event.checked, 'node')}{boxes}{stopped}"
-    )

@@ -73,14 +73,17 @@ class Drawing:
         )
 
 
-def stack(drawings: list[Drawing], title: str, shows: str) -> Drawing:
-    """Several pictures below each other, each under its title, as one."""
-    marks, y = [], 0.0
+def arrange(drawings: list[Drawing], title: str, shows: str) -> Drawing:
+    """Several pictures as one, each under its title, in two columns of about the same height."""
+    marks, ends, gap = [], [0.0, 0.0], 44
     for each in drawings:
-        marks.append(text(0, y + 16, each.title, bold=True, size=13))
-        marks.append(f'<g transform="translate(0 {y + 26:g})">{each.marks}</g>')
-        y += each.height + 44
-    return Drawing(title, shows, "".join(marks), y, max(each.width for each in drawings))
+        column = 0 if ends[0] <= ends[1] else 1
+        x, y = column * (WIDTH + gap), ends[column]
+        marks.append(text(x, y + 16, each.title, bold=True, size=13))
+        marks.append(f'<g transform="translate({x:g} {y + 26:g})">{each.marks}</g>')
+        ends[column] = y + each.height + gap
+    width = WIDTH if ends[1] == 0 else 2 * WIDTH + gap
+    return Drawing(title, shows, "".join(marks), max(ends), width)
 
 
 def colour(name: str) -> str:
@@ -94,9 +97,15 @@ def variables(colours: dict[str, str]) -> str:
 
 
 def standing_alone(svg: str) -> str:
-    """The same picture as a file of its own: light colours, and the name of its language."""
+    """The same picture as a file of its own: light colours, its size, the name of its language."""
     plain = re.sub(r"var\(--[a-z-]+,([^)]+)\)", r"\1", svg)
-    return plain if "xmlns=" in plain else plain.replace("<svg ", f'<svg xmlns="{LANGUAGE}" ', 1)
+    head, end, rest = plain.partition(">")
+    size = re.search(r'viewBox="[\d.]+ [\d.]+ ([\d.]+)', head)
+    if size and " width=" not in head:
+        head += f' width="{size[1]}" style="max-width:100%;height:auto"'
+    if "xmlns=" not in head:
+        head = head.replace("<svg ", f'<svg xmlns="{LANGUAGE}" ', 1)
+    return head + end + rest
 
 
 def text(

@@ -17,9 +17,12 @@ from shoal.events import Progress, Proved
 from shoal.loss.base import CellLoss
 from shoal.privacy.base import meets, reaches
 from shoal.report.columns import columns_of, treatment
+from shoal.report.drawing import Drawing, arrange
 from shoal.report.exposure import class_sizes, exposure_of
+from shoal.report.pictures import of_result
 from shoal.report.render import html_card
-from shoal.report.sections import answers
+from shoal.report.sections import answers, safety
+from shoal.report.shown import Picture, data_frame
 from shoal.report.write import write_whole
 from shoal.values import Best, Counts, Demand, Failure, Result, Treatment
 
@@ -35,7 +38,29 @@ if TYPE_CHECKING:
 
 
 class ShownResult(Result):
-    """The result that a run returns: a notebook shows it as a card."""
+    """The result that a run returns: a notebook shows it as a card.
+
+    `to_pandas` has a row for each quasi-identifier; `plot` draws risk, class sizes, losses and the
+    progress of the search below each other.
+    """
+
+    def to_pandas(self) -> Any:
+        """What was done to each quasi-identifier, as a pandas data frame."""
+        columns = ("level", "height", "loss", "left_out", "information_loss", "priority", "example")
+        return data_frame(
+            [
+                {"attribute": name, **{column: getattr(each, column) for column in columns}}
+                for name, each in self.treatments.items()
+            ]
+        )
+
+    def plot(self) -> Picture:
+        """The pictures of the release."""
+        drawn = of_result(self)
+        said = "Nothing was released." if self.failure is not None else safety(self)
+        if not drawn:
+            drawn = [Drawing(said, said, "", 0)]
+        return Picture(arrange(drawn, "Release", said).svg)
 
     def _repr_html_(self) -> str:
         return html_card(answers(self), verified=self.verified)

@@ -32,6 +32,16 @@ class Picture:
         return standing_alone(self.svg)
 
 
+def data_frame(records: Sequence[Mapping[str, Any]]) -> Any:
+    """Rows as a pandas data frame."""
+    try:
+        import pandas as pd  # type: ignore[import-untyped]
+    except ImportError:
+        what = "pandas is not installed, so there is no data frame to make"
+        raise UserError(what, code="no-pandas", hint="pip install pandas") from None
+    return pd.DataFrame.from_records(list(records))
+
+
 class Shown(ABC):
     """What a value says of itself, once, for the terminal, notebooks and data frames.
 
@@ -50,12 +60,7 @@ class Shown(ABC):
 
     def to_pandas(self) -> Any:
         """The rows as a pandas data frame."""
-        try:
-            import pandas as pd  # type: ignore[import-untyped]
-        except ImportError:
-            what = "pandas is not installed, so there is no data frame to make"
-            raise UserError(what, code="no-pandas", hint="pip install pandas") from None
-        return pd.DataFrame.from_records(list(self.records()))
+        return data_frame(self.records())
 
     def __str__(self) -> str:
         return "\n\n".join("\n".join(plain_section(each)) for each in self.sections())

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -56,6 +56,16 @@ def literal(text: str) -> str:
     return "(" + quoted.replace("\0", "' || chr(0) || '") + ")" if "\0" in text else quoted
 
 
+def _count_progress(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let queries say how far they are, and print nothing.
+
+    In a notebook DuckDB refuses both without the package ipywidgets; then nothing is counted.
+    """
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("SET enable_progress_bar = true")
+        connection.execute("SET enable_progress_bar_print = false")
+
+
 class Session:
     """An in-memory DuckDB with a private folder for what it spills, removed by `close`.
 
@@ -81,8 +91,7 @@ class Session:
         self._disabled: set[str] = set()
         self.connection = duckdb.connect(config=config)
         self.connection.execute("SET TimeZone = 'UTC'")
-        self.connection.execute("SET enable_progress_bar = true")
-        self.connection.execute("SET enable_progress_bar_print = false")
+        _count_progress(self.connection)
 
     @property
     def folder(self) -> Path:
