@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shoal.analysis.before_after import risk
+    from shoal.analysis.explain import explain
+    from shoal.analysis.explanation import Explanation
     from shoal.analysis.lattice import LatticeNodes, lattice
     from shoal.analysis.risk_report import RiskReport
     from shoal.analysis.solutions import Solutions, solutions
     from shoal.analysis.utility import UtilityReport, utility
+    from shoal.analysis.what_if import WhatIf, what_if
     from shoal.anonymize import anonymize
     from shoal.applying.applied import Applied
     from shoal.applying.apply import apply
@@ -43,6 +46,7 @@ _HOMES = {
     "Comparison": "values",
     "Declined": "errors",
     "Definition": "definition.model",
+    "Explanation": "analysis.explanation",
     "Infeasible": "errors",
     "Interrupted": "errors",
     "LatticeNodes": "analysis.lattice",
@@ -53,10 +57,12 @@ _HOMES = {
     "Solutions": "analysis.solutions",
     "UtilityReport": "analysis.utility",
     "Verdict": "values",
+    "WhatIf": "analysis.what_if",
     "anonymize": "anonymize",
     "apply": "applying.apply",
     "check": "checking",
     "compare": "comparing",
+    "explain": "analysis.explain",
     "lattice": "analysis.lattice",
     "risk": "analysis.before_after",
     "run": "pipeline",
@@ -64,6 +70,7 @@ _HOMES = {
     "solutions": "analysis.solutions",
     "utility": "analysis.utility",
     "verify": "checking",
+    "what_if": "analysis.what_if",
 }
 
 __all__ = [
@@ -75,6 +82,7 @@ __all__ = [
     "Comparison",
     "Declined",
     "Definition",
+    "Explanation",
     "Infeasible",
     "Interrupted",
     "LatticeNodes",
@@ -85,10 +93,12 @@ __all__ = [
     "Solutions",
     "UtilityReport",
     "Verdict",
+    "WhatIf",
     "anonymize",
     "apply",
     "check",
     "compare",
+    "explain",
     "lattice",
     "risk",
     "run",
@@ -96,6 +106,7 @@ __all__ = [
     "solutions",
     "utility",
     "verify",
+    "what_if",
 ]
 
 

@@ -19,4 +19,11 @@ Use:
 - `distributions`, `dependence`, `columns`: columns and pairs of columns, before and after.
 - `classifier`: how well a column is predicted from the release and from the source.
 - `utility`: all of that for a definition: `shoal.utility`.
+
+Questions about a node:
+
+- `variants`: the same problem with one thing changed, and its optimum.
+- `what_if`: a level less, a percent more of suppression: `shoal.what_if`.
+- `explain`: why records are suppressed, what each column costs: `shoal.explain`; `explanation` is
+  the value it gives, `explain_result` reads the result of a run.
 """

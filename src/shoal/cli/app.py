@@ -14,6 +14,7 @@ from shoal.cli import (
     convert,
     demo,
     doctor,
+    explain,
     hierarchy,
     init,
     lattice,
@@ -24,6 +25,7 @@ from shoal.cli import (
     solutions,
     utility,
     verify,
+    what_if,
 )
 
 app = typer.Typer(
@@ -49,6 +51,8 @@ app.command("solutions", short_help="List the best safe nodes, or all minimal on
 )
 app.command("lattice", short_help="List every node, safe or not.")(lattice.lattice)
 app.command("utility", short_help="Measure what a release is still good for.")(utility.utility)
+app.command("explain", short_help="Say why records are suppressed.")(explain.explain)
+app.command("what-if", short_help="Say what single changes of a node mean.")(what_if.what_if)
 app.command("compare", short_help="Compare search strategies on your data.")(compare.compare)
 app.command("init", short_help="Write a definition to start from.")(init.init)
 app.command("convert", short_help="Write a definition as YAML, JSON or XML.")(convert.convert)

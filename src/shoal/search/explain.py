@@ -32,7 +32,7 @@ def why_infeasible(problem: Problem) -> Infeasible:
     table, suppressed = problem.table, partition.suppressed
     reasons, remedies = [], []
     for model in problem.models:
-        failing = _failing(problem, partition.counts, model)
+        failing = refused(problem, partition.counts, model)
         if failing.any():
             reasons.append(_reason(partition, model, failing))
             remedies.append(_weaker(problem, partition, model))
@@ -64,7 +64,7 @@ def why_infeasible(problem: Problem) -> Infeasible:
     )
 
 
-def _failing(problem: Problem, counts: Counts, model: PrivacyModel) -> Bools:
+def refused(problem: Problem, counts: Counts, model: PrivacyModel) -> Bools:
     """The classes that a model refuses, or drops of those that no model refuses."""
     if not isinstance(model, TableModel):
         return ~accepts(model, counts)

@@ -1,0 +1,70 @@
+"""`shoal explain`: why are records suppressed, what does each column cost?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLES = """
+\b
+Examples:
+  shoal explain patients.yaml
+  shoal explain patients.yaml --json why.json
+  shoal explain result.json
+
+A definition is searched again, and nothing is released. The JSON that `shoal run --json` wrote is
+explained as far as it goes, without reading any data. Where nothing can be released, the answer is
+what stands in the way.
+Exit codes: 0 explained; 2 the definition, the data, the result or an option is wrong;
+3 nothing was found in time.
+"""
+
+
+def explain(
+    definition: Annotated[
+        Path, typer.Argument(help="The definition, or the JSON of a run.", metavar="FILE")
+    ],
+    time_limit: Annotated[
+        str | None, typer.Option(help="Stop each search after, such as 30s or 5min.")
+    ] = None,
+    json: Annotated[
+        str | None, typer.Option(help="Write the explanation as JSON here; - for standard output.")
+    ] = None,
+) -> None:
+    """Say why records are suppressed, by which column, and what each column costs."""
+    from shoal.analysis.explain import explain as find
+    from shoal.analysis.explain_result import explain_result, result_in
+    from shoal.cli.output import print_json, save_json, show_sections
+    from shoal.cli.progress import progress_of
+    from shoal.cli.solutions import read_definition
+
+    result = result_in(definition)
+    if result is not None:
+        _check_kept(definition, json)
+        found = explain_result(result, str(definition))
+    else:
+        given = read_definition(definition, {"JSON": json}, time_limit)
+        with progress_of(f"Reading {given.source.shown}") as display:
+            found = find(given, watch=display.say, file=str(definition))
+    if json == "-":
+        print_json(found.to_dict())
+        return
+    show_sections(found.sections())
+    if json is not None:
+        save_json(Path(json), found.to_dict())
+        typer.echo(f"\nWritten: {json}")
+
+
+explain.__doc__ = f"{explain.__doc__}\n{EXAMPLES}"
+
+
+def _check_kept(result: Path, json: str | None) -> None:
+    """Refuse to overwrite the result that is read."""
+    from shoal.definition.overwriting import check_data_kept
+    from shoal.report.write import check_place
+
+    if json is not None and json != "-":
+        check_place(Path(json))
+        check_data_kept(str(result), Path(json))

@@ -1,0 +1,55 @@
+"""`shoal what-if`: what would a level less change, or a percent more of suppression?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLES = """
+\b
+Examples:
+  shoal what-if patients.yaml
+  shoal what-if patients.yaml --node birth=2,sex=0,zip=3 --json what-if.json
+
+Without --node the questions are about the optimum. Each one is a search of its own, and the time
+limit holds for each. Nothing is released.
+Exit codes: 0 answered; 2 the definition, the data or an option is wrong; 3 no node is safe.
+"""
+
+
+def what_if(
+    definition: Annotated[Path, typer.Argument(help="The definition, YAML, JSON or XML.")],
+    node: Annotated[
+        list[str] | None,
+        typer.Option("--node", help="Levels by name, as in birth=2,zip=3; else the optimum."),
+    ] = None,
+    time_limit: Annotated[
+        str | None, typer.Option(help="Stop each search after, such as 30s or 5min.")
+    ] = None,
+    json: Annotated[
+        str | None, typer.Option(help="Write the answers as JSON here; - for standard output.")
+    ] = None,
+) -> None:
+    """Say what each column at one level less would cost, and what more suppression would buy."""
+    from shoal.analysis.what_if import what_if as ask
+    from shoal.choosing import parse_levels
+    from shoal.cli.output import print_json, save_json, show_sections
+    from shoal.cli.progress import progress_of
+    from shoal.cli.solutions import read_definition
+
+    levels = None if node is None else parse_levels(node)
+    given = read_definition(definition, {"JSON": json}, time_limit)
+    with progress_of(f"Reading {given.source.shown}") as display:
+        found = ask(given, levels, watch=display.say, file=str(definition))
+    if json == "-":
+        print_json(found.to_dict())
+        return
+    show_sections(found.sections())
+    if json is not None:
+        save_json(Path(json), found.to_dict())
+        typer.echo(f"\nWritten: {json}")
+
+
+what_if.__doc__ = f"{what_if.__doc__}\n{EXAMPLES}"
