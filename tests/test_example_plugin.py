@@ -234,7 +234,7 @@ def test_an_unknown_model_or_loss_is_refused_with_a_suggestion(definition: dict[
         ({"l": 2, "size": 2}, "takes 'l'; unknown are 'size'"),
         ({}, "takes 'l'; missing are 'l'"),
         ({"l": "two"}, "cannot use its parameters as they are"),
-        ({"l": 2, "attribute": "zip"}, "its attribute is the one it stands at"),
+        ({"l": 2, "attribute": "zip"}, "its attribute is the one it is demanded of"),
     ],
 )
 def test_wrong_parameters_of_a_model_are_a_mistake_at_their_key(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from shoal.report.progress import show_progress
     from shoal.values import Comparison, Result, Verdict
 
-_HOMES = {
+_MODULES = {
     "Applied": "applying.applied",
     "BadData": "errors",
     "BadDefinition": "errors",
@@ -112,9 +112,9 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that `import shoal` stays quick."""
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
-    return getattr(import_module(f"shoal.{_HOMES[name]}"), name)
+    return getattr(import_module(f"shoal.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:
@@ -129,7 +129,7 @@ class _Package(ModuleType):
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
+        if not (name in _MODULES and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
 

@@ -57,8 +57,8 @@ class Mistake:
     line: int | None = None
 
     def __str__(self) -> str:
-        place = f"{self.key} (line {self.line})" if self.line else self.key
-        return f"{place}: {self.what}; {self.remedy}"
+        where = f"{self.key} (line {self.line})" if self.line else self.key
+        return f"{where}: {self.what}; {self.remedy}"
 
 
 class BadDefinition(UserError):

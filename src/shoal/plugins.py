@@ -85,8 +85,8 @@ def make(kind: str, name: str, parameters: Mapping[str, Any]) -> Any:
     absent = [key for key in known if key not in parameters and key not in optional]
     if wrong or absent:
         takes = [key for key in known if key != "attribute"]
-        said = f"unknown are {quoted(wrong)}" if wrong else f"missing are {quoted(absent)}"
-        raise ValueError(f"{name} takes {quoted(takes) or 'no parameters'}; {said}")
+        problem = f"unknown are {quoted(wrong)}" if wrong else f"missing are {quoted(absent)}"
+        raise ValueError(f"{name} takes {quoted(takes) or 'no parameters'}; {problem}")
     try:
         return part(**parameters)
     except TypeError as error:
@@ -120,8 +120,8 @@ def _endings(kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 def summary(plugin: Plugin) -> str:
     """The first line of what a part says of itself; an error when it cannot be imported."""
     point = EntryPoint(plugin.name, plugin.reference, GROUPS[plugin.kind])
-    said: str = _load(plugin.kind, point).__doc__ or ""
-    return said.strip().partition("\n")[0]
+    docstring: str = _load(plugin.kind, point).__doc__ or ""
+    return docstring.strip().partition("\n")[0]
 
 
 def _load(kind: str, point: EntryPoint) -> Any:

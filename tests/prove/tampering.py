@@ -23,7 +23,7 @@ EDITED = ("records", "removed", "suppressed", "classes", "smallest_class")
 
 
 def attack(trial: Trial) -> None:
-    """Release, see that it is called safe, change it, and see that it is not where it is unsafe."""
+    """A release is called safe; changed, it is refused where it is unsafe."""
     rng, folder = trial.rng, trial.folder
     small = problem(rng)
     definition = write(small, folder)

@@ -45,7 +45,7 @@ class OutputFile(DefinitionPart):
         return self
 
     @model_validator(mode="after")
-    def _csv_alone_has_formulas(self) -> OutputFile:
+    def _only_csv_has_formulas(self) -> OutputFile:
         packed = self.path.suffix.lower() in (".gz", ".zst")
         path = self.path.with_suffix("") if packed else self.path
         kind = self.format or path.suffix.lower().removeprefix(".")
@@ -57,7 +57,7 @@ class OutputFile(DefinitionPart):
         return self
 
     @model_validator(mode="after")
-    def _parquet_alone_is_parted(self) -> OutputFile:
+    def _only_parquet_has_partitions(self) -> OutputFile:
         kind = self.format or self.path.suffix.lower().removeprefix(".")
         if self.target().is_folder and kind != "parquet":
             raise Wrong(

@@ -118,18 +118,18 @@ def _schema_mistakes(root: etree._Element, schema: etree._Element) -> tuple[list
         validator = etree.XMLSchema(schema)
         if validator.validate(root):
             break
-        out_of_place = []
+        misplaced = []
         for error in islice(validator.error_log, MOST):
             element = _element(root, error)
             if (mistake := _mistake(element, error, schema)) is not None:
                 found[mistake] = None
             if "This element is not expected" in error.message and element is not root:
-                out_of_place.append(element)
-        for element in out_of_place:
+                misplaced.append(element)
+        for element in misplaced:
             if (parent := element.getparent()) is not None:
                 parent.remove(element)
         too_many = len(validator.error_log) >= MOST
-        if not out_of_place or too_many:
+        if not misplaced or too_many:
             break
     return sorted(found, key=lambda mistake: mistake.line or 0)[:MOST], too_many
 
@@ -190,8 +190,8 @@ def _content(element: etree._Element, message: str, schema: etree._Element) -> t
     tag = str(element.tag)
     expected = re.findall(r"[\w*]+", message.rpartition("Expected is")[2].removeprefix(" one of"))
     if "Missing child" in message:
-        wanted = " or ".join(f"<{name}>" for name in expected)
-        return f"{wanted} is missing in it", "add it" if len(expected) == 1 else "add one of them"
+        choices = " or ".join(f"<{name}>" for name in expected)
+        return f"{choices} is missing in it", "add it" if len(expected) == 1 else "add one of them"
     parent = element.getparent()
     known = _declared(schema, str(parent.tag), "element") if parent is not None else []
     if tag in known:

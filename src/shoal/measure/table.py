@@ -186,8 +186,8 @@ class Measure:
             rows = [(each.match, shown_k(each), each.attack) for each in self.matches]
             tables.append(_html(["match", "", ""], rows))
         tables += [_html([each.attribute, ""], each.facts()) for each in self.sensitive]
-        said = (*self.attacks, *(each.text for each in self.warnings))
-        attacks = "".join(f"<p>{escape(line)}</p>" for line in said)
+        sentences = (*self.attacks, *(each.text for each in self.warnings))
+        attacks = "".join(f"<p>{escape(line)}</p>" for line in sentences)
         heading = f"<strong>{escape(self.name)}: k = {self.k}</strong>"
         return f"<div>{heading}{''.join(tables)}{attacks}</div>"
 

@@ -197,8 +197,8 @@ def _reasons(
         if wrong is not None:
             return Finding(name, False, f"line {box.line}: {wrong}")
     kinds = Counter(box.why for box in chosen)
-    said = ", ".join(f"{kinds[why]:,} {why}" for why in sorted(kinds))
-    return Finding(name, True, f"{saw}: {said}")
+    counts = ", ".join(f"{kinds[why]:,} {why}" for why in sorted(kinds))
+    return Finding(name, True, f"{saw}: {counts}")
 
 
 @dataclass(frozen=True, eq=False)

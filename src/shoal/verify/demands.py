@@ -146,10 +146,10 @@ def _finding(judge: Judge, name: str, found: ClassTable, classes: Sequence[Membe
     if not failing:
         return Finding(name, True, f"{judge.demanded} in each of {len(classes):,} classes")
     chosen = found.first_of(failing, NAMED_CLASSES)
-    said = [f"{found.name(row)} reaches {number(judge.reached(classes[row]))}" for row in chosen]
-    more = f" and {len(failing) - len(said):,} more" if len(failing) > len(said) else ""
+    named = [f"{found.name(row)} reaches {number(judge.reached(classes[row]))}" for row in chosen]
+    more = f" and {len(failing) - len(named):,} more" if len(failing) > len(named) else ""
     saw = f"{len(failing):,} of {len(classes):,} classes fail, {judge.demanded} demanded: "
-    return Finding(name, False, saw + "; ".join(said) + more)
+    return Finding(name, False, saw + "; ".join(named) + more)
 
 
 def number(value: float) -> str:

@@ -141,8 +141,8 @@ def _checksum(release: Source, stated: Stated | None) -> list[Finding]:
 def _agreement(known: Known | None, stated: Stated | None, records: int | None) -> list[Finding]:
     """Whether the result and the caller state the numbers that were counted in the source."""
     counted: SourceFacts = _claimed(stated, None) if known is None else known.facts
-    said = {} if stated is None else {"records": stated.records, "removed": stated.removed}
-    claims = [("stated", name, number) for name, number in said.items()]
+    claimed = {} if stated is None else {"records": stated.records, "removed": stated.removed}
+    claims = [("stated", name, number) for name, number in claimed.items()]
     claims += [] if records is None else [("given", "records", records)]
     seen = {"records": counted["records"], "removed": counted["removed"]}
     wrong = [

@@ -117,13 +117,15 @@ def _columns(definition: Definition, seen: Sequence[str], source: Sequence[str] 
         "absent": [name for name in declared if name not in there],
         "there twice": sorted(name for name, times in there.items() if times > 1),
     }
-    said = [f"{quoted(names)} {fault}" for fault, names in faults.items() if names]
+    problems = [f"{quoted(names)} {fault}" for fault, names in faults.items() if names]
     partition = definition.output.partition_by if isinstance(definition.output, OutputFile) else ()
     orders = [list(declared), [name for name in source or () if name in declared]]
     orders += [[*(name for name in order if name not in partition), *partition] for order in orders]
-    if not said and source is not None and list(seen) not in orders:
-        said = ["the declared columns, but in another order"]
-    return Finding("columns", not said, "; ".join(said) or f"the {len(seen)} declared, no other")
+    if not problems and source is not None and list(seen) not in orders:
+        problems = ["the declared columns, but in another order"]
+    return Finding(
+        "columns", not problems, "; ".join(problems) or f"the {len(seen)} declared, no other"
+    )
 
 
 def _levels(
@@ -217,8 +219,8 @@ def _at_least_k(name: str, of_what: str, k: int, found: ClassTable) -> Finding:
     named = [found.name(row) for row in found.first_of(failing, NAMED_CLASSES)]
     more = f" and {len(failing) - len(named):,} more" if len(failing) > len(named) else ""
     saw = f"{len(failing):,} of {found.classes:,} classes have fewer than {k} {of_what}: "
-    said = "; ".join(f"{each} has {each.size}" for each in named)
-    return Finding(name, False, saw + said + more)
+    sizes = "; ".join(f"{each} has {each.size}" for each in named)
+    return Finding(name, False, saw + sizes + more)
 
 
 def _complete(definition: Definition, found: ClassTable) -> list[Finding]:

@@ -194,12 +194,12 @@ def _private_folder(spill_folder: Path | None) -> Path | None:
 
     None where none is named and the system has no folder for temporary files.
     """
-    place = spill_folder or temporary_folder()
-    if place is None:
+    parent = spill_folder or temporary_folder()
+    if parent is None:
         return None
     try:
-        sweep_folders(place)
-        return Path(tempfile.mkdtemp(prefix=owned(FOLDER), dir=place))
+        sweep_folders(parent)
+        return Path(tempfile.mkdtemp(prefix=owned(FOLDER), dir=parent))
     except OSError as error:
         raise _no_folder(str(spill_folder or "of the system"), str(error.strerror)) from None
 

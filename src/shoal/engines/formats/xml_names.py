@@ -22,8 +22,8 @@ def to_xml_name(name: str) -> str:
     """A name of a column as an XML name without a prefix."""
     reserved = name[:3].lower() == "xml"
     return "".join(
-        character if _may_stand(name, place, reserved=reserved) else _escaped(character)
-        for place, character in enumerate(name)
+        character if _is_allowed(name, index, reserved=reserved) else _escaped(character)
+        for index, character in enumerate(name)
     )
 
 
@@ -33,11 +33,11 @@ def from_xml_name(name: str) -> str:
     return _ESCAPE.sub(_read, local) if "_x" in local else local
 
 
-def _may_stand(name: str, place: int, *, reserved: bool) -> bool:
-    if place == 0 and (reserved or not _FIRST.match(name[0])):
+def _is_allowed(name: str, index: int, *, reserved: bool) -> bool:
+    if index == 0 and (reserved or not _FIRST.match(name[0])):
         return False
-    begins_escape = name[place] == "_" and name[place + 1 : place + 2] == "x"
-    return bool(_OTHER.match(name[place])) and not begins_escape
+    begins_escape = name[index] == "_" and name[index + 1 : index + 2] == "x"
+    return bool(_OTHER.match(name[index])) and not begins_escape
 
 
 def _escaped(character: str) -> str:
