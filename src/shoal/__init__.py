@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from shoal.analysis.before_after import risk
     from shoal.analysis.explain import explain
     from shoal.analysis.explanation import Explanation
+    from shoal.analysis.frontier import Frontier, frontier
     from shoal.analysis.lattice import LatticeNodes, lattice
     from shoal.analysis.risk_report import RiskReport
     from shoal.analysis.solutions import Solutions, solutions
@@ -47,6 +48,7 @@ _MODULES = {
     "Declined": "errors",
     "Definition": "definition.model",
     "Explanation": "analysis.explanation",
+    "Frontier": "analysis.frontier",
     "Infeasible": "errors",
     "Interrupted": "errors",
     "LatticeNodes": "analysis.lattice",
@@ -63,6 +65,7 @@ _MODULES = {
     "check": "checking",
     "compare": "comparing",
     "explain": "analysis.explain",
+    "frontier": "analysis.frontier",
     "lattice": "analysis.lattice",
     "risk": "analysis.before_after",
     "run": "pipeline",
@@ -83,6 +86,7 @@ __all__ = [
     "Declined",
     "Definition",
     "Explanation",
+    "Frontier",
     "Infeasible",
     "Interrupted",
     "LatticeNodes",
@@ -99,6 +103,7 @@ __all__ = [
     "check",
     "compare",
     "explain",
+    "frontier",
     "lattice",
     "risk",
     "run",

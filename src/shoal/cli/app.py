@@ -15,6 +15,7 @@ from shoal.cli import (
     demo,
     doctor,
     explain,
+    frontier,
     hierarchy,
     init,
     lattice,
@@ -53,6 +54,9 @@ app.command("lattice", short_help="List every node, safe or not.")(lattice.latti
 app.command("utility", short_help="Measure what a release is still good for.")(utility.utility)
 app.command("explain", short_help="Say why records are suppressed.")(explain.explain)
 app.command("what-if", short_help="Say what single changes of a node mean.")(what_if.what_if)
+app.command("frontier", short_help="Say what each k and each suppression limit costs.")(
+    frontier.frontier
+)
 app.command("compare", short_help="Compare search strategies on your data.")(compare.compare)
 app.command("init", short_help="Write a definition to start from.")(init.init)
 app.command("convert", short_help="Write a definition as YAML, JSON or XML.")(convert.convert)
