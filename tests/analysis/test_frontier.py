@@ -34,6 +34,7 @@ from shoal.privacy.base import PrivacyModel
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.risk import AverageRisk, RecordsAbove
 from shoal.privacy.t_closeness import TCloseness
 from shoal.search.objective import objective_of
 from shoal.search.problem import Problem
@@ -80,14 +81,14 @@ def check_grid(
     easiest = replace(
         problem, models=(KAnonymity(ks[0]), *problem.models[1:]), limit=max(shares.values())
     )
-    trade_off = TradeOff(easiest, Clock(), threads=1, strategy=BoxSearch(compiled_from=2**62))
+    strategy = BoxSearch(compiled_from=2**62)
+    trade_off = TradeOff(easiest, Clock(), threads=1, strategy=strategy, count=count)
     points = 0
     for k, share, optimum in solve_grid(trade_off, ks, shares):
         point = replace(problem, models=(KAnonymity(k), *problem.models[1:]), limit=shares[share])
         truth = best_of(point)
         assert optimum.status == ("infeasible" if truth is None else "optimal")
         assert optimum.best == truth
-        trade_off.count = count
         points += 1
     return trade_off, points
 
@@ -144,6 +145,17 @@ def test_a_loss_that_a_harder_demand_can_lower_is_searched_at_every_point(
 ) -> None:
     problem = sensitive_problem(case, [0] * 14, [], Iyengar())
     problem = replace(problem, objective=objective_of(problem.table, FewClasses(), "mean"))
+    trade_off, points = check_grid(problem, ks, limits, 1)
+    assert not trade_off.comparable
+    assert trade_off.searches == points
+
+
+@given(cases(), st.sampled_from([AverageRisk(0.3), RecordsAbove(0.3, 0.2)]), KS, LIMITS)
+@settings(max_examples=60)
+def test_a_model_of_all_classes_together_is_searched_at_every_point(
+    case: Case, model: PrivacyModel, ks: tuple[int, ...], limits: set[int]
+) -> None:
+    problem = sensitive_problem(case, [0] * 14, [model], Iyengar())
     trade_off, points = check_grid(problem, ks, limits, 1)
     assert not trade_off.comparable
     assert trade_off.searches == points

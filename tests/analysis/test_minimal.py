@@ -19,6 +19,7 @@ from shoal.privacy.base import PrivacyModel
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.recursive_diversity import RecursiveDiversity
+from shoal.privacy.risk import AverageRisk, RecordsAbove
 from shoal.privacy.t_closeness import TCloseness
 from shoal.search.problem import Problem
 from shoal.values import Best, Node
@@ -27,6 +28,8 @@ MODELS: tuple[PrivacyModel, ...] = (
     DistinctDiversity("s", 2),
     EntropyDiversity("s", 1.7),
     RecursiveDiversity("s", 1.5, 2),
+    AverageRisk(0.3),
+    RecordsAbove(0.3, 0.2),
     TCloseness("s", 0.3),
     TCloseness("s", 0.2, "ordered"),
 )

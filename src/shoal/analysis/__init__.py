@@ -10,6 +10,7 @@ Risk:
 - `attribute_disclosure`: classes that disclose a sensitive value.
 - `before_after`: the same for files and definitions: `shoal.risk`; `risk_report` is how it looks.
 - `solutions`: the least lossy safe nodes, and with `minimal` those with no safe node below them.
+- `frontier`: the optimum of a grid of demands (`grid`); `trade_off` has the argument.
 - `lattice`: every node, safe or not; `hasse` draws nodes. `nodes` is what these lists share.
 
 Use:

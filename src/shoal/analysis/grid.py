@@ -39,7 +39,8 @@ def _range(text: str, file: str) -> Iterator[int]:
     first, last = int(parts[0]), int(parts[min(len(parts) - 1, 1)])
     step = int(parts[2]) if len(parts) == 3 else 1
     if last < first:
-        raise _mistake(file, "k", f"the range {text!r} ends before it begins", f"{last}:{first}")
+        what = f"the range {text!r} ends before it begins"
+        raise _mistake(file, "k", what, f"write {last}:{first}")
     if step < 1:
         raise _mistake(file, "k", f"the range {text!r} has no step", "give a step from 1 on")
     if (last - first) // step >= MOST_POINTS:

@@ -15,15 +15,15 @@ is known and safe for B rank, for B, not after the last of that list. A node tha
 found ranks for A after the last of the list, hence for B too. So the best of the known nodes is the
 optimum of B, and no search is needed. In particular, if no node is safe for A, none is for B.
 
-`comparable` says where this holds: for the losses and models that are known to be like that. A loss
-or a model of a plug-in that looks at all classes together may judge otherwise; then every point is
-searched, starting from what the nodes of its neighbours cost there, which is checked exactly.
+`comparable` says where this holds. A class loss of a plug-in may fall when more is suppressed, and
+a model of the table, such as the average risk, may drop other classes when k drops some. With such
+a loss or model every point is searched, starting from the nodes of its neighbours; what these cost
+there is checked exactly.
 """
 
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 
 from shoal.events import Progress, Proved
 from shoal.loss.builtin import ClassSize, Discernibility
+from shoal.privacy.base import TableModel
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.objective import ClassObjective
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
     from shoal.search.problem import Problem
     from shoal.values import Best, Node
 
-MOST_LISTED = 32
-"""A search lists up to so many of the best nodes, for the points after it."""
+MOST_LISTED = 8
+"""A search lists at most so many of the best nodes, for the points after it."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ class TradeOff:
     """Solves one point after the other; by rising k, and for each k by falling limit.
 
     `problem` is that of the easiest point. `measured[node]` is what a node costs for the k at which
-    it was counted last, with any number of suppressed records.
+    it was counted last, with any number of suppressed records. `count` is the length of the lists,
+    by default `length_of_list`.
     """
 
     problem: Problem
@@ -82,7 +84,7 @@ class TradeOff:
     strategy: BoxSearch = field(default_factory=BoxSearch)
     measured: dict[Node, tuple[int, Best]] = field(default_factory=dict)
     lists: list[Listed] = field(default_factory=list)
-    count: int = 1
+    count: int | None = None
     searches: int = 0
 
     def solve(self, k: int, limit: int, said: str) -> Optimum:
@@ -102,7 +104,7 @@ class TradeOff:
         known = not isinstance(objective, ClassObjective) or isinstance(
             objective.loss, ClassSize | Discernibility
         )
-        return known and all(judges_single_classes(model) for model in self.problem.models)
+        return known and not any(isinstance(model, TableModel) for model in self.problem.models)
 
     def _by_rank(self, k: int, limit: int) -> Iterator[Best]:
         """The known nodes that are safe at a point, the best first.
@@ -140,9 +142,9 @@ class TradeOff:
 
     def _search(self, k: int, limit: int, said: str) -> Optimum:
         """Search a point, from the nodes that are known."""
-        problem, started = self.at(k, limit), time.monotonic()
-        start = list(islice(self._by_rank(k, limit), self.count))
-        incumbent = Incumbent(Limits(self.clock.left, threads=self.threads), self.count, start)
+        problem, count = self.at(k, limit), self.count or length_of_list(k)
+        start = list(islice(self._by_rank(k, limit), count))
+        incumbent = Incumbent(Limits(self.clock.left, threads=self.threads), count, start)
         last = Progress(None, 0.0, 0, 0, 0.0)
         self.searches += 1
         for event in self.strategy.improve(problem, incumbent):
@@ -154,19 +156,16 @@ class TradeOff:
             status = "unknown" if last.best is None else "feasible"
             return Optimum(status, last.best, incumbent.bound, searched=True)
         self.lists.append(Listed(k, limit, incumbent.last))
-        self._choose_count(k, time.monotonic() - started)
         status = "infeasible" if last.best is None else "optimal"
         return Optimum(status, last.best, last.bound, searched=True)
 
-    def _choose_count(self, k: int, seconds: float) -> None:
-        """List more nodes where searches are long, compared with the check of a node.
 
-        Each node of a list has to be checked, so that the checks take about a third of a search.
-        """
-        started = time.monotonic()
-        self.at(k, 0).check(self.problem.lattice.top)
-        check = max(time.monotonic() - started, 1e-5)
-        self.count = max(1, min(MOST_LISTED, int(seconds / check / 6)))
+def length_of_list(k: int) -> int:
+    """How many of the best nodes a search lists: longer lists take longer and settle more points.
+
+    The step from one k to the next costs the less the larger k is, so lists reach further.
+    """
+    return max(1, min(MOST_LISTED, k // 4))
 
 
 def settles(easier: Listed, best: Best | None) -> bool:
@@ -174,11 +173,6 @@ def settles(easier: Listed, best: Best | None) -> bool:
     if easier.last is None:
         return True
     return best is not None and best.rank <= easier.last.rank
-
-
-def judges_single_classes(model: object) -> bool:
-    """Whether a model judges each class by itself: one that also looks at all has `keep`."""
-    return not hasattr(model, "keep")
 
 
 def solve_grid(
