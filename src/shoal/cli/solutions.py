@@ -100,14 +100,14 @@ def write(
     others: list[Path | None],
 ) -> None:
     """Print what was found and write the JSON; `others` were written already, and are named."""
-    from shoal.cli.output import print_json, save_json
+    from shoal.cli.output import print_json, save_json, show_sections
 
     if json is not None and json != "-":
         save_json(Path(json), plain)
     if json == "-":
         print_json(plain)
         return
-    typer.echo(str(found))
+    show_sections(found.sections())
     for path in (None if json is None else Path(json), *others):
         if path is not None:
             typer.echo(f"\nWritten: {path}")

@@ -9,6 +9,7 @@ Read in this order:
 - `render`, `style`: sections as HTML. `plain`: as text and Markdown.
 - `run`: the report of a run as a file: the answers, what was measured, then what the run rests on.
 - `drawing`, `chart`, `pictures`: inline SVG, from text that fits to whole pictures of a result.
+  `points`: curves through points on plain axes.
 - `shown`: the base of values that have a text, a card in a notebook, a data frame and a picture.
 - `comparison`: the report of a comparison of strategies.
 - `progress`: the steps of a run in words.
