@@ -30,7 +30,8 @@ from typing import Any
 IMPORTED = (
     *("duckdb", "lxml.etree", "numpy", "openpyxl", "pandas", "psycopg", "pyarrow.dataset"),
     *("pyarrow.pandas_compat", "pymysql", "rich.progress", "rich.table", "sqlalchemy", "yaml"),
-    *("shoal.cli.app", "shoal.engines.database", "shoal.pipeline", "shoal.search.strategies.box"),
+    *("shoal.applying.apply", "shoal.cli.app", "shoal.engines.database", "shoal.pipeline"),
+    "shoal.search.strategies.box",
 )
 """What commands need; no threads may run after these imports, since forks do not have them."""
 

@@ -187,6 +187,20 @@ def test_distributions_are_those_of_the_union(tmp_path: Path) -> None:
     assert refusal(tmp_path, two, release=tmp_path / "release.csv").code == "new-small-classes"
 
 
+def test_the_average_risk_is_that_of_the_union(tmp_path: Path) -> None:
+    keys = small(tmp_path, TEN, risk={"average": 0.12})
+    shoal.run(keys, transformation=tmp_path / "t.json")
+    inside = new_data(tmp_path, "1,31,120,a", "2,32,121,b")
+    assert refusal(tmp_path, inside).code == "new-small-classes"
+    earlier = tmp_path / "release.csv"
+    applied = shoal.apply(tmp_path / "t.json", inside, tmp_path / "out.csv", release=earlier)
+    assert applied.together is not None
+    assert (applied.together.records, applied.together.classes) == (12, 1)
+    (tmp_path / "out.csv").unlink()
+    beside = new_data(tmp_path, "1,51,120,a", "2,52,121,b")
+    assert refusal(tmp_path, beside, release=earlier).exit_code == 3
+
+
 def test_one_value_that_is_written_in_two_ways_is_refused(tmp_path: Path) -> None:
     rows = [f"{i},{30 + i},12{i % 2},{i % 2}" for i in range(10)]
     shoal.run(small(tmp_path, rows), transformation=tmp_path / "t.json")

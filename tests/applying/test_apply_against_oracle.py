@@ -40,7 +40,7 @@ def labels(case: Case, row: Row, node: tuple[int, ...]) -> Row | None:
 
 @pytest.mark.slow
 @given(cases(), st.data())
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_new_records_are_released_as_plain_python_would(case: Case, data: Any) -> None:
     found = optimum(case.rows, case.ladders, case.limits, case.k, case.suppression, case.priorities)
     if found is None:
