@@ -74,7 +74,7 @@ def as_texts(table: pa.Table) -> pa.Table:
 
 
 class Defined:
-    """A place that a definition can name: the road that users take."""
+    """An engine that a definition names, used as users do."""
 
     source: Any
     output: Any
@@ -272,7 +272,7 @@ class InSpark(Defined):
 
 @contextmanager
 def staged(source: Source, recoding: Any, place: Place) -> Iterator[Staged]:
-    """A recoding staged at a place, discarded in the end."""
+    """A recoding staged by an engine, discarded in the end."""
     made = recode_into(source, recoding, place.target())
     try:
         yield made

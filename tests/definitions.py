@@ -37,7 +37,7 @@ models = st.dictionaries(words, parameters, max_size=2)
 def keys(
     required: dict[str, st.SearchStrategy[Any]], **optional: st.SearchStrategy[Any]
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """A mapping with all of the required and some of the other keys, `_` standing for a space."""
+    """A mapping with all of the required and some of the other keys, `_` means a space."""
     others = {key.rstrip("_").replace("_", " "): value for key, value in optional.items()}
     return st.fixed_dictionaries(required, optional=others)
 

@@ -248,7 +248,7 @@ def test_wrong_parameters_of_a_model_are_a_mistake_at_their_key(
     assert words in mistake.what
 
 
-def test_a_model_that_looks_at_an_attribute_cannot_stand_at_the_top(
+def test_a_model_of_an_attribute_is_not_allowed_at_the_top(
     definition: dict[str, Any],
 ) -> None:
     definition["privacy"] = {"simpson-diversity": {"l": 2}}

@@ -106,7 +106,7 @@ def test_the_package_says_that_it_is_typed() -> None:
     assert (ROOT / "src" / "shoal" / "py.typed").exists()
 
 
-def test_no_test_file_name_stands_twice() -> None:
+def test_no_two_test_files_have_one_name() -> None:
     names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
     assert sorted(names) == sorted(set(names))
 

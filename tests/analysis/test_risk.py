@@ -195,7 +195,7 @@ def test_the_json_of_a_measure_overwrites_nothing_that_is_there(
         assert (folder / name).read_bytes() == before
 
 
-def test_a_place_that_cannot_be_written_is_refused_before_the_measure(definition: Path) -> None:
+def test_a_path_that_cannot_be_written_is_refused_before_measuring(definition: Path) -> None:
     place = definition.parent / "nowhere" / "risk.json"
     done = CliRunner().invoke(app, ["risk", str(definition), "--json", str(place)])
     assert isinstance(done.exception, BadOutput)

@@ -299,7 +299,7 @@ def test_a_frame_is_released_as_a_frame(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_applies_and_tells_in_json(january: Path, tmp_path: Path) -> None:
+def test_the_command_applies_and_reports_in_json(january: Path, tmp_path: Path) -> None:
     for name in ("january.json", "release.csv"):
         (tmp_path / name).write_bytes((january / name).read_bytes())
     write_registry(tmp_path / "new.csv", 700, 2)

@@ -123,7 +123,7 @@ EXPECTED = Counter(
 
 @pytest.mark.parametrize("target", KINDS)
 @pytest.mark.parametrize("source", [*KINDS, "frame"])
-def test_new_records_go_from_any_place_to_any_place(
+def test_new_records_go_from_any_engine_to_any_engine(
     source: str, target: str, places: Places, transformation: Path
 ) -> None:
     data, out = places.put(source, FEBRUARY), places.out(target)

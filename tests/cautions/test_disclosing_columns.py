@@ -1,4 +1,4 @@
-"""What a kept column tells of a generalized quasi-identifier: relations are seen, noise is not."""
+"""What a kept column discloses of a quasi-identifier: relations are reported, noise is not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kept = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
 
 def seen(labels: Sequence[int], values: Sequence[int], kept: Sequence[object]) -> Disclosed | None:
-    """What records tell: their label, their value and their kept value."""
+    """What is disclosed by records with their label, their value and their kept value."""
     code = {value: number for number, value in enumerate(dict.fromkeys(kept))}
     rows = Counter(zip(labels, values, (code[each] for each in kept), strict=True))
     columns = np.array([(*row, count) for row, count in rows.items()], np.int64).T
@@ -56,7 +56,7 @@ UNRELATED: dict[str, Kept] = {
 
 @pytest.mark.parametrize("relation", RELATED)
 @pytest.mark.parametrize("records", [400, 5000])
-def test_a_column_that_tells_a_value_more_finely_is_seen(relation: str, records: int) -> None:
+def test_a_column_that_discloses_finer_values_is_reported(relation: str, records: int) -> None:
     found = ages(records, 1, RELATED[relation])
     assert found is not None
     assert found.records > 0
@@ -71,30 +71,30 @@ def test_a_column_that_has_nothing_to_do_with_it_is_not_seen(relation: str, reco
         assert ages(records, seed, UNRELATED[relation]) is None
 
 
-def test_all_records_of_a_function_are_told_exactly() -> None:
+def test_all_records_of_a_function_are_counted_exactly() -> None:
     assert ages(5000, 1, lambda age, _: age * 1.5) == Disclosed(5000, 5000)
 
 
-def test_a_column_that_tells_a_noticeable_part_is_seen_with_its_records() -> None:
+def test_a_column_that_discloses_a_noticeable_share_is_reported_with_its_records() -> None:
     part: Kept = lambda age, draw: np.where(draw.random(len(age)) < 0.1, age, 0)  # noqa: E731
     found = ages(5000, 1, part)
     assert found is not None
     assert 400 < found.records == found.exactly < 600
 
 
-def test_a_town_tells_more_of_a_postcode_than_its_first_digits() -> None:
+def test_a_town_discloses_more_of_a_postcode_than_its_first_digits() -> None:
     draw = np.random.default_rng(3)
     postcodes = draw.integers(10_000, 10_400, 3000)
     assert seen((postcodes // 1000).tolist(), postcodes.tolist(), (postcodes // 10).tolist())
 
 
-def test_a_title_tells_a_sex_that_is_suppressed() -> None:
+def test_a_title_discloses_a_sex_that_is_suppressed() -> None:
     draw = np.random.default_rng(3)
     sex = draw.integers(0, 2, 300)
     assert seen([0] * 300, sex.tolist(), (sex + 5).tolist()) == Disclosed(300, 300)
 
 
-def test_labels_that_stand_for_one_value_have_nothing_to_tell() -> None:
+def test_labels_that_mean_one_value_disclose_nothing() -> None:
     values = [1, 2, 3] * 50
     assert seen(values, values, values) is None
 

@@ -75,12 +75,12 @@ def test_columns_that_are_not_released_are_not_warned_of() -> None:
     assert released(people(), attributes=gone).warnings == ()
 
 
-def test_nothing_is_told_of_a_quasi_identifier_that_is_released_as_it_stands() -> None:
+def test_no_warning_is_about_a_quasi_identifier_that_is_released_as_it_is() -> None:
     gone = {"key": "drop", "note": "drop", "age": {**AGE, "from": 0, "limit": 0}}
     assert released(people(2000), attributes=gone).warnings == ()
 
 
-def test_no_value_of_the_data_stands_in_a_warning() -> None:
+def test_no_value_of_the_data_is_in_a_warning() -> None:
     columns = people()
     said = " ".join(each.text for each in released(columns).warnings)
     for name in ("w", "key", "note"):
@@ -300,7 +300,7 @@ def test_check_in_python_warns_too_and_names_persons_that_repeat() -> None:
     assert not counted.warnings
 
 
-def test_at_least_so_many_records_stand_alone_as_the_distinct_values_say() -> None:
+def test_at_least_so_many_records_are_unique_as_the_distinct_values_say() -> None:
     values = [str(max(number, 30)) for number in range(100)]
     with closing(open_frame(pa.table({"v": values}))) as source:
         examined = kept.examine_kept(source, "v", (), (), records=100)
@@ -312,7 +312,7 @@ def test_at_least_so_many_records_stand_alone_as_the_distinct_values_say() -> No
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What DuckDB is told from now on."""
+    """The queries that DuckDB gets from now on."""
     found: list[str] = []
     for method in (Session.table, Session.execute):
 

@@ -149,7 +149,7 @@ def test_a_hierarchy_makes_hierarchical_distance(patients: Path) -> None:
     assert check(patients, *known[:4], "--hierarchy", "ill").exit_code == 2
 
 
-def test_missing_sensitive_values_count_as_asked(patients: Path) -> None:
+def test_missing_sensitive_values_count_as_the_definition_says(patients: Path) -> None:
     patients.write_text("zip,ill\n12,flu\n12,?\n", encoding="utf-8")
     known = ("--qi", "zip", "--sensitive", "ill", "--missing-value", "?")
     assert measured(patients, *known)["sensitive"][0]["distinct_l"] == 1
@@ -157,7 +157,7 @@ def test_missing_sensitive_values_count_as_asked(patients: Path) -> None:
     assert found["sensitive"][0]["distinct_l"] == 2
 
 
-def test_all_matches_stand_side_by_side_with_the_attack_each_does_not_withstand(
+def test_all_matches_are_listed_with_the_attack_that_each_does_not_withstand(
     patients: Path,
 ) -> None:
     done = check(patients, "--qi", "zip", "--missing", "all", "--k", "2")
@@ -177,7 +177,7 @@ def test_all_matches_stand_side_by_side_with_the_attack_each_does_not_withstand(
     assert check(patients, "--qi", "zip", "--missing", "maybe", "--k", "3").exit_code == 0
 
 
-def test_a_file_in_another_encoding_is_read_as_told(data: Path) -> None:
+def test_a_file_in_another_encoding_is_read_as_stated(data: Path) -> None:
     data.write_bytes("größe\nä\nä\n".encode("latin-1"))
     failed = check(data, "--qi", "größe").exception
     assert isinstance(failed, UserError)

@@ -119,7 +119,7 @@ def test_make_of_an_unknown_column_names_it(folder: Path) -> None:
         shoal("make", "--data", "patients.csv", "--column", "aeg", "-o", "age.csv")
 
 
-def test_check_tells_levels_and_coverage(folder: Path) -> None:
+def test_check_shows_levels_and_coverage(folder: Path) -> None:
     shoal("make", "patients.yaml", "age", "-o", "age.csv")
     assert "age.csv is nested." in shoal("check", "age.csv").stdout
     data = ("--data", "patients.csv", "--column", "age", "--missing-value", "?")

@@ -64,7 +64,7 @@ def test_the_definition_is_named_after_the_data_and_can_be_read(folder: Path) ->
     assert definition.attributes["patient id"].role == "identifier"
 
 
-def test_no_raw_value_stands_in_the_definition(folder: Path) -> None:
+def test_no_raw_value_is_in_the_definition(folder: Path) -> None:
     run("patients.csv")
     text = (folder / "patients.yaml").read_text()
     assert "flu" not in text
@@ -112,7 +112,7 @@ def test_a_missing_file_is_refused_with_a_near_miss(folder: Path) -> None:
         run("patient.csv")
 
 
-def test_how_the_data_is_read_stands_in_the_definition(folder: Path) -> None:
+def test_how_the_data_is_read_is_in_the_definition(folder: Path) -> None:
     (folder / "old.csv").write_bytes(
         "straße|sex\n".encode("latin-1") + "größe|m\n".encode("latin-1")
     )

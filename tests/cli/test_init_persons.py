@@ -157,7 +157,7 @@ def test_columns_without_telling_names_are_known_by_their_records_alone(
     assert definition.attributes[names["birth"]].role == "quasi-identifier"
 
 
-def test_names_and_birth_tell_persons_where_no_number_does(
+def test_names_and_birth_identify_persons_where_no_number_does(
     drafted: Callable[..., tuple[Definition, str]],
 ) -> None:
     draw = random.Random(2)

@@ -21,7 +21,7 @@ WITHOUT_PRIVILEGES = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 
 
 def refusals(place: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> set[str]:
-    """The codes with which each command refuses a place for data."""
+    """The codes with which each command refuses a path for data."""
     monkeypatch.chdir(folder)
     source = {"path": place, "format": "csv"}
     asked = {"source": source, "output": "out.csv", "k": 2, "attributes": {"a": "quasi-identifier"}}
@@ -66,7 +66,7 @@ def test_a_folder_that_may_not_be_read_is_named(tmp_path: Path) -> None:
     assert "the folder closed cannot be read (Permission denied) [file-not-readable]" in done.stderr
 
 
-def test_a_copy_that_the_disk_cannot_hold_is_told_as_such(tmp_path: Path) -> None:
+def test_a_copy_that_the_disk_cannot_hold_is_an_error_that_says_so(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text("a\n" + "é" * 100_000 + "\n", encoding="latin-1")
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -87,7 +87,9 @@ def test_a_copy_that_the_disk_cannot_hold_is_told_as_such(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_full_standard_output_is_told_without_a_word_on_the_release(tmp_path: Path) -> None:
+def test_a_full_standard_output_is_an_error_that_claims_nothing_of_the_release(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "in.csv").write_text("a\n1\n1\n")
     (tmp_path / "it.yaml").write_text(
         "source: in.csv\noutput: out.csv\nk: 2\n"

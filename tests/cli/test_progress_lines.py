@@ -10,7 +10,7 @@ from shoal.report.progress import standing
 from shoal.values import Best
 
 
-def test_a_long_query_is_told_with_its_share(
+def test_a_long_query_shows_its_progress(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with progress.Display(quiet=False) as display:
@@ -30,7 +30,7 @@ def test_a_search_that_has_not_begun_says_why_after_a_while() -> None:
     assert "best none yet" in standing(Progress(None, 0.0, 0, 4, 5.0))
 
 
-def test_the_best_the_gap_and_the_end_are_told() -> None:
+def test_the_best_the_gap_and_the_end_are_reported() -> None:
     best = Best((1, 0), 0.25, 3, 7, 5)
     said = standing(Stopped(best, 0.2, 2, 9, 5.0, reason="time limit"))
     assert said == "best 0.250000, bound 0.200000, gap 20.0%, 2 nodes, 9 boxes, stopped: time limit"

@@ -143,7 +143,9 @@ def test_a_wrong_number_of_records_fails_a_good_release_of_a_readable_source(
 
 
 @pytest.mark.slow
-def test_a_number_of_records_is_believed_only_where_the_source_cannot_be_read(folder: Path) -> None:
+def test_a_stated_number_of_records_counts_only_where_the_source_cannot_be_read(
+    folder: Path,
+) -> None:
     change(folder / "release.csv", '"[20,30)",12*,1\n"[20,30)",12*,2\n', "")
     assert verify(folder, "--records", "3").exit_code == 4
     assert findings(folder, "--records", "3")["source"]["saw"] == "5 records, but 3 given"
@@ -199,9 +201,7 @@ def test_hierarchies_that_the_run_proposed_are_taken_from_the_result(folder: Pat
         ('{"date": ["year"]}', "lacks 3 of 3 values"),
     ],
 )
-def test_a_hierarchy_of_the_result_is_not_believed_blindly(
-    folder: Path, hierarchy: str, saw: str
-) -> None:
+def test_a_hierarchy_of_the_result_is_checked(folder: Path, hierarchy: str, saw: str) -> None:
     change(folder / "definition.yaml", ", hierarchy: {mask: 3}", "")
     change(folder / "result.json", '"hierarchies": {}', f'"hierarchies": {{"zip": {hierarchy}}}')
     seen = findings(folder, "--result", str(folder / "result.json"))["hierarchy of zip"]

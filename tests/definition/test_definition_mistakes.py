@@ -1,4 +1,4 @@
-"""Each mistake in a definition: named by its key, told in our words, all of them together."""
+"""Each mistake in a definition: named by its key, with a remedy, all of them together."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ def test_widths_are_compared_as_the_decimals_they_are_written() -> None:
     from_mapping({**SOUND, "attributes": {"a": attribute}})
 
 
-def test_a_hierarchy_may_stand_at_a_sensitive_attribute() -> None:
+def test_a_sensitive_attribute_may_have_a_hierarchy() -> None:
     closeness = {"t": 0.2, "distance": "hierarchical"}
     attribute = {
         "role": "sensitive",
@@ -456,7 +456,7 @@ def test_a_definition_that_names_every_column_is_unchanged() -> None:
 
 
 @pytest.mark.parametrize("role", ["keep", "sensitive"])
-def test_what_tells_persons_apart_is_not_released(role: str) -> None:
+def test_what_identifies_persons_is_not_released(role: str) -> None:
     attribute: dict[str, Any] = {"role": role}
     if role == "sensitive":
         attribute["diversity"] = {"distinct": 2}

@@ -18,18 +18,18 @@ def test_lines_of_nested_keys_are_kept() -> None:
     assert parsed.lines == {"a": 1, "b": 2, "b.c": 3, "b.d": 4, "b.d.1.e": 5}
 
 
-def test_a_key_that_stands_twice_is_a_mistake_with_its_line() -> None:
+def test_a_repeated_key_is_a_mistake_with_its_line() -> None:
     parsed = parse_yaml("a: {x: 1}\nb: 2\na: 3\n")
     assert [(m.key, m.line) for m in parsed.mistakes] == [("a", 3)]
     assert parsed.data == {"a": {"x": "1"}, "b": "2"}
 
 
-def test_a_key_that_stands_twice_in_json_is_a_mistake() -> None:
+def test_a_repeated_key_in_json_is_a_mistake() -> None:
     parsed = parse_json('{"a": {"x": 1, "x": 2}}')
     assert [m.key for m in parsed.mistakes] == ["x"]
 
 
-def test_a_tag_is_a_mistake_with_its_place() -> None:
+def test_a_tag_is_a_mistake_with_its_line() -> None:
     parsed = parse_yaml("a: 1\nb: [1, !!python/object:os.system x]\n")
     assert [(m.key, m.line) for m in parsed.mistakes] == [("b.1", 2)]
 

@@ -246,7 +246,7 @@ def test_all_mistakes_of_the_schema_come_at_once_with_their_lines(tmp_path: Path
     ]
 
 
-def test_sections_out_of_order_are_told_the_order(tmp_path: Path) -> None:
+def test_sections_out_of_order_are_refused_with_the_right_order(tmp_path: Path) -> None:
     text = f"<definition>{SOURCE}<parameters><k>4</k></parameters>{ATTRIBUTES}</definition>"
     said = [str(mistake) for mistake in mistakes(tmp_path, text)]
     assert any("keep the order parameters, datasource, output" in each for each in said)
@@ -323,12 +323,12 @@ def test_a_missing_section_is_named_with_the_mistakes_of_the_others(tmp_path: Pa
     assert len(keys) == 2
 
 
-def test_a_parameter_that_stands_twice_is_a_mistake(tmp_path: Path) -> None:
+def test_a_repeated_parameter_is_a_mistake(tmp_path: Path) -> None:
     said = refusal(tmp_path, xml("<k>4</k>\n<k>5</k>"))
     assert said == "k (line 3): occurs twice; keep one of them"
 
 
-def test_a_label_that_stands_twice_is_a_mistake(tmp_path: Path) -> None:
+def test_a_repeated_label_is_a_mistake(tmp_path: Path) -> None:
     tree = "<value label='x'/><value label='x'><value label='y'/></value>"
     hierarchy = (
         f"<hierarchies><hierarchy attribute='zip'><tree>{tree}</tree></hierarchy></hierarchies>"

@@ -1,4 +1,4 @@
-"""Every value of the data has a place in its hierarchy, or the error says which have none."""
+"""A hierarchy covers every value of the data, or the error names those that it lacks."""
 
 from pathlib import Path
 

@@ -48,13 +48,13 @@ def test_no_rows_are_refused() -> None:
     assert refusal([]).code == "empty-hierarchy"
 
 
-def test_a_ragged_row_is_refused_with_its_place() -> None:
+def test_a_ragged_row_is_refused_with_its_line() -> None:
     error = refusal([("a", "*"), ("b", "x", "*")])
     assert error.code == "ragged-hierarchy"
     assert "row 2 has 3 cells where row 1 has 2" in error.what
 
 
-def test_a_value_that_stands_twice_is_refused_with_both_places() -> None:
+def test_a_repeated_value_is_refused_with_both_rows() -> None:
     error = refusal([("a", "*"), ("b", "*"), ("c", "*"), ("b", "*")])
     assert error.code == "value-twice"
     assert "'b' occurs twice, at row 2 and at row 4" in error.what
@@ -67,7 +67,7 @@ def test_an_empty_cell_is_refused_at_any_level(row: tuple[str, ...]) -> None:
     assert f"row 2 is empty at level {row.index('')}" in error.what
 
 
-def test_rows_that_do_not_nest_are_refused_with_both_places_and_labels() -> None:
+def test_rows_that_do_not_nest_are_refused_with_both_rows_and_labels() -> None:
     error = refusal([("a", "x", "p"), ("b", "y", "p"), ("c", "x", "q")])
     assert error.code == "not-nested"
     assert "level 1 the label 'x' is at row 1 and at row 3" in error.what

@@ -51,7 +51,7 @@ def test_a_row_of_several_lines_is_named_by_the_line_it_begins_at(file: Path) ->
     assert "age.csv line 2 has 3 cells" in error.what
 
 
-def test_a_value_that_stands_twice_is_refused_with_both_lines(file: Path) -> None:
+def test_a_repeated_value_is_refused_with_both_lines(file: Path) -> None:
     error = refusal(file, b"a;x;*\nb;x;*\na;y;*\n")
     assert error.code == "value-twice"
     assert "at age.csv line 1 and at age.csv line 3" in error.what

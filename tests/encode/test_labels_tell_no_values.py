@@ -82,7 +82,7 @@ def test_the_suite_finds_a_builder_that_shows_values() -> None:
         Suite().test_no_label_shows_another_value_of_the_data()
 
 
-def test_a_value_of_one_record_does_not_stand_in_a_release_by_groups() -> None:
+def test_a_value_of_one_record_is_not_in_a_release_by_groups() -> None:
     names = ["RAREZED"] + ["ann"] * 9 + ["bea"] * 5 + ["cleo"] * 5
     ward = {"role": "quasi-identifier", "hierarchy": {"groups": [2]}, "from": 1}
     table = shoal.anonymize(pa.table({"ward": names}), {}, k=5, attributes={"ward": ward})

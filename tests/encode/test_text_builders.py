@@ -112,7 +112,7 @@ def test_the_label_of_a_run_publishes_no_rare_value() -> None:
     assert hierarchy.labels[1] == ("<b", ">=b")
 
 
-def test_runs_are_numbered_where_what_separates_them_would_tell_half_a_value() -> None:
+def test_runs_are_numbered_where_a_separator_would_disclose_half_a_value() -> None:
     assert groups(["I20", "I21", "I22", "J18"], [2]).labels[1] == ("group 1 of 2", "group 2 of 2")
     assert groups(["a", "b", "c"], [1]).labels[1] == (
         "group 1 of 3",

@@ -43,7 +43,7 @@ def test_a_key_with_nothing_under_it_is_a_leaf(nothing: object) -> None:
     assert list(trees({"x": {"a": nothing, "b": nothing}}).rows()) == [("a", "x"), ("b", "x")]
 
 
-def test_a_leaf_that_stands_twice_is_refused() -> None:
+def test_a_repeated_leaf_is_refused() -> None:
     with pytest.raises(BadHierarchy) as caught:
         trees({"x": ["a", "b"], "y": ["b"]})
     assert caught.value.code == "value-twice"

@@ -1,4 +1,4 @@
-"""Files that cannot be read: each a clear error that names the place and the remedy."""
+"""Files that cannot be read: each a clear error that names the line and the remedy."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_file_of_another_format_than_its_ending_is_refused(tmp_path: Path, nam
     assert refusal(write(tmp_path, "a,b\nx,1\n", name)).code == "unreadable-data"
 
 
-def test_broken_json_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_broken_json_is_refused_with_its_line(tmp_path: Path) -> None:
     error = refusal(write(tmp_path, '{"a":1}\n{"a":secret}\n{"a":3}\n', "data.jsonl"))
     assert "data.jsonl is not JSON near line " in error.what
     assert "secret" not in str(error)

@@ -1,4 +1,4 @@
-"""Where classes stand: as their codes sort, and where all is missing, with records of no class."""
+"""The order of classes: by their codes; where all is missing, with records of no class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ rows = st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=20)
 
 
 @given(rows)
-def test_places_are_the_ranks_of_the_codes_with_all_missing_at_zero(
+def test_class_ranks_are_those_of_the_codes_with_all_missing_at_zero(
     codes: list[tuple[int, ...]],
 ) -> None:
     ranks = sorted({(0, 0, 0), *codes})
@@ -20,5 +20,5 @@ def test_places_are_the_ranks_of_the_codes_with_all_missing_at_zero(
     assert class_ranks(columns, len(codes)).to_pylist() == [ranks.index(row) for row in codes]
 
 
-def test_classes_that_tell_nothing_all_stand_where_records_of_no_class_do() -> None:
+def test_classes_without_labels_are_ordered_like_records_of_no_class() -> None:
     assert class_ranks([], 2).to_pylist() == [0, 0]

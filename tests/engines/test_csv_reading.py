@@ -85,7 +85,7 @@ def test_what_is_stated_is_not_guessed(tmp_path: Path) -> None:
         ("2020-01-02,x\n2020-01-03,y\n", False),
     ],
 )
-def test_a_header_is_told_from_a_record(tmp_path: Path, text: str, header: bool) -> None:
+def test_a_header_is_distinguished_from_a_record(tmp_path: Path, text: str, header: bool) -> None:
     names, _ = read(write(tmp_path, text))
     assert (names == text.splitlines()[0].split(",")) is header
 

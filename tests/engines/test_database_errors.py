@@ -143,7 +143,7 @@ def test_a_sqlite_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert refusal(f"sqlite:///{path}").code == "cannot-connect"
 
 
-def test_a_user_who_may_not_is_told_so(postgres_url: str) -> None:
+def test_a_user_without_permission_gets_an_error_that_says_so(postgres_url: str) -> None:
     load(postgres_url, "secret", pa.table({"x": ["a"]}))
     run_sql(postgres_url, "DROP ROLE IF EXISTS reader", "CREATE ROLE reader LOGIN PASSWORD 'r'")
     url = changed(postgres_url, username="reader", password="r")

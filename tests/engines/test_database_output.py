@@ -269,7 +269,7 @@ def test_a_killed_connection_leaves_the_old_table(postgres_url: str, mariadb_url
 
 
 @pytest.mark.slow
-def test_tables_of_a_dead_process_are_found_and_removed(url: str) -> None:
+def test_tables_of_a_killed_process_are_found_and_removed(url: str) -> None:
     code = (
         "import sys, os, pyarrow as pa, sqlalchemy as sa\n"
         "sys.path.insert(0, sys.argv[2])\n"
@@ -288,7 +288,7 @@ def test_tables_of_a_dead_process_are_found_and_removed(url: str) -> None:
     assert leftover_tables(url) == []
 
 
-def test_tables_of_a_living_process_are_left_alone(mariadb_url: str) -> None:
+def test_tables_of_a_running_process_are_left_alone(mariadb_url: str) -> None:
     run_sql(mariadb_url, "DROP TABLE IF EXISTS alive")
     with stage_rows(DatabaseTarget(mariadb_url, "alive"), PEOPLE.to_reader()):
         assert remove_leftovers(mariadb_url) == []

@@ -1,4 +1,4 @@
-"""A release never takes the place of a table that its source reads, whatever its name is."""
+"""A release never replaces a table that its source reads, whatever its name is."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def test_a_server_is_recognised_by_any_name(postgres: str, mariadb: str) -> None
 
 
 @pytest.mark.slow
-def test_the_same_name_in_another_place_is_another_table(postgres: str, mariadb: str) -> None:
+def test_the_same_name_elsewhere_is_another_table(postgres: str, mariadb: str) -> None:
     for url in (postgres, mariadb):
         run_sql(url, "DROP SCHEMA IF EXISTS other" + " CASCADE" * ("postgres" in url))
         run_sql(url, "CREATE SCHEMA other", "CREATE TABLE other.patients (x INTEGER)")
@@ -300,7 +300,7 @@ def test_a_materialized_view_of_the_output_is_refused(postgres: str) -> None:
 
 
 def test_a_function_of_postgres_may_read_any_table(postgres: str, sqlite: str) -> None:
-    """One that is called immutable is believed, until it is seen to have read the output."""
+    """One that is declared immutable is accepted, until it is seen to have read the output."""
     made = (
         "CREATE OR REPLACE FUNCTION {}() RETURNS TABLE (zip text, ward text) LANGUAGE plpgsql {}"
         " AS 'BEGIN RETURN QUERY SELECT p.zip, p.ward FROM patients p; END'"
@@ -349,7 +349,7 @@ def test_a_table_of_mariadb_whose_records_are_elsewhere_may_be_the_output(mariad
         run_sql(mariadb, "DROP TABLE IF EXISTS far", "UNINSTALL SONAME 'ha_federatedx'")
 
 
-def test_a_user_of_mariadb_who_may_not_lock_is_told_what_that_is_for(mariadb: str) -> None:
+def test_a_user_of_mariadb_who_may_not_lock_learns_why_locks_are_needed(mariadb: str) -> None:
     rights = "SELECT, INSERT, CREATE, DROP, ALTER, CREATE TEMPORARY TABLES"
     run_sql(
         mariadb,

@@ -447,7 +447,9 @@ STORED = {
 
 
 @pytest.mark.parametrize("system", STORED)
-def test_the_verifier_tells_apart_what_is_stored_apart(system: str, urls: dict[str, str]) -> None:
+def test_the_verifier_distinguishes_what_is_stored_differently(
+    system: str, urls: dict[str, str]
+) -> None:
     kind, literals = STORED[system]
     run_sql(
         urls[system],
@@ -471,7 +473,7 @@ def test_the_verifier_takes_nan_for_a_value(urls: dict[str, str]) -> None:
     assert sorted(labels, key=str) == ["1.0", None, "nan"]
 
 
-def test_sensitive_values_and_the_order_tell_no_spelling(tmp_path: Path) -> None:
+def test_sensitive_values_and_the_order_disclose_no_spelling(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'it.db'}"
     rows = "('a', 1, 3), ('a', '1', 1), ('a', 'x', 2), ('b', 'x', 5), ('b', '1', 4), ('b', 1, 6)"
     run_sql(url, "CREATE TABLE t (q TEXT, s, n INTEGER)", f"INSERT INTO t VALUES {rows}")
@@ -506,7 +508,7 @@ def test_a_text_of_sqlite_that_is_not_utf_8_is_named_as_such(tmp_path: Path) -> 
     assert shoal.run({**asked, "source": query, "output": str(tmp_path / "out.csv")}).classes == 1
 
 
-def test_a_broken_name_in_the_schema_of_sqlite_is_an_error_of_ours(tmp_path: Path) -> None:
+def test_a_broken_name_in_the_schema_of_sqlite_is_a_clear_error(tmp_path: Path) -> None:
     """The driver cannot even read its message about it."""
     path = tmp_path / "it.db"
     run_sql(f"sqlite:///{path}", "CREATE TABLE t (q TEXT)", "INSERT INTO t VALUES ('a'), ('a')")

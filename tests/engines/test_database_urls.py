@@ -1,4 +1,4 @@
-"""Whatever stands in the place of a URL: it is used, or refused in our words, and soon."""
+"""Any text as a URL: it is used, or refused with a clear error, and soon."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ Make = Callable[[str], Place]
 
 @pytest.fixture
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
-    """A place of a kind; servers are started by the first test that asks for one."""
+    """An adapter of an engine; servers are started by the first test that needs one."""
 
     def of(kind: str) -> Place:
         folder = tmp_path / kind
@@ -127,7 +127,7 @@ VISITS = PATIENTS.set_column(5, "name", pa.array([f"nobody {i % 50}" for i in ra
 
 
 def test_the_verifier_counts_the_persons_of_classes_and_of_their_values(place: Place) -> None:
-    """A quasi-identifier that tells persons apart as well does so by its values."""
+    """A quasi-identifier that also identifies persons does so by its values."""
     place.load(VISITS)
     years = {f"{1990 + i}-{1 + i % 2:02}-28": ["1990-91", "1992-93"][i // 2] for i in range(4)}
     labels = Generalization(tuple(years), tuple(years.values()))
@@ -280,7 +280,7 @@ def test_a_recoding_is_streamed_under_the_real_names(place: Place) -> None:
 
 
 @pytest.mark.slow
-def test_the_order_does_not_tell_a_suppressed_record_from_one_with_missing_values(
+def test_the_order_does_not_distinguish_a_suppressed_record_from_one_with_missing_values(
     place: Place,
 ) -> None:
     """Two tables with the same release: who is suppressed in one, is missing in the other."""

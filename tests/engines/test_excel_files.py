@@ -101,14 +101,14 @@ def test_a_sheet_is_chosen_by_name(tmp_path: Path) -> None:
     assert caught.value.code == "no-sheet"
 
 
-def test_an_error_in_a_cell_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_an_error_in_a_cell_is_refused_with_its_cell(tmp_path: Path) -> None:
     path = workbook(tmp_path / "e.xlsx", ["a"], ["#DIV/0!"])
     with pytest.raises(BadData, match=r"cell A2 .* #DIV/0!") as caught:
         read(path)
     assert caught.value.code == "error-cell"
 
 
-def test_a_value_under_no_name_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_a_value_under_no_name_is_refused_with_its_cell(tmp_path: Path) -> None:
     path = workbook(tmp_path / "n.xlsx", ["a", None], ["1", "2"])
     with pytest.raises(BadData, match="cell B2") as caught:
         read(path)

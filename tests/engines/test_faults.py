@@ -83,7 +83,7 @@ def run_limited(folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", OUTPUTS)
-def test_a_disk_without_space_is_told_and_nothing_stays(tmp_path: Path, kind: str) -> None:
+def test_a_disk_without_space_is_an_error_and_nothing_stays(tmp_path: Path, kind: str) -> None:
     """A limit on the size of files is met like the end of a disk, and needs no special disk."""
     write(tmp_path, OUTPUTS[kind], 60_000)
     done = run_limited(tmp_path)

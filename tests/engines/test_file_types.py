@@ -280,7 +280,7 @@ def test_nested_columns_can_be_kept_but_are_no_quasi_identifiers(tmp_path: Path)
     assert caught.value.code == "unsupported-type"
 
 
-def test_a_column_of_lists_is_told_of_where_it_cannot_be_looked_at(tmp_path: Path) -> None:
+def test_a_column_of_lists_that_cannot_be_examined_has_a_warning(tmp_path: Path) -> None:
     lists = pa.array([["a"]] * 8)
     source = write_source(tmp_path, {"q": lists, "n": lists, "all": pa.array(["x"] * 8)})
     result = shoal.run(
@@ -401,7 +401,7 @@ def test_parts_of_a_changed_release_with_other_types_are_not_merged(tmp_path: Pa
     assert (verdict.safe, verdict.smallest_class) == (False, 1)
 
 
-def test_cells_of_a_changed_workbook_are_told_apart_by_their_kind(tmp_path: Path) -> None:
+def test_cells_of_a_changed_workbook_are_distinguished_by_their_kind(tmp_path: Path) -> None:
     import openpyxl
 
     book = openpyxl.Workbook()

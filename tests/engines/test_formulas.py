@@ -38,7 +38,7 @@ def said(sql: str, text: str) -> Any:
     return duckdb.execute(f"SELECT {sql} FROM (SELECT ? AS t)", [text]).fetchall()[0][0]
 
 
-def test_formulas_are_told_from_numbers_and_text() -> None:
+def test_formulas_are_distinguished_from_numbers_and_text() -> None:
     assert [text for text in (*RUN, *NOT_RUN) if said(is_formula("t"), text)] == list(RUN)
 
 

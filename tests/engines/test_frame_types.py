@@ -1,4 +1,4 @@
-"""Every type of pandas, polars and Arrow: what a frame gets back is counted as it stands there.
+"""Every type of pandas, polars and Arrow: what a frame gets back is counted as it is there.
 
 Each column has three records of one value, one of a value that looks like it, and four of a third.
 Whatever equals whatever, a class of fewer than four must not come back. The judge counts the

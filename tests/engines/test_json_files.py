@@ -76,7 +76,9 @@ def test_a_key_twice_in_one_object_is_an_error(tmp_path: Path) -> None:
         "[], {}",
     ],
 )
-def test_what_json_tells_apart_is_not_merged_when_it_is_verified(tmp_path: Path, pair: str) -> None:
+def test_what_json_distinguishes_is_not_merged_when_it_is_verified(
+    tmp_path: Path, pair: str
+) -> None:
     one, other = pair.split(", ")
     records = [f'{{"a": {value}}}' for value in (one, one, one, other)]
     counts = sorted(read(tmp_path, f"[{', '.join(records)}]", stored=True).values())

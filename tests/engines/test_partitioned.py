@@ -92,7 +92,7 @@ def test_what_is_written_to_partitions_is_read_back(
     assert found == Counter((value, part) for part, value in rows)
 
 
-def test_a_glob_and_a_folder_tell_the_same_columns(tmp_path: Path) -> None:
+def test_a_glob_and_a_folder_have_the_same_columns(tmp_path: Path) -> None:
     release(PATIENTS, FileTarget(tmp_path / "out", "parquet", partition_by=("year",)))
     by_folder = rows_of(open_files(FileOptions(str(tmp_path / "out"))))
     by_glob = rows_of(open_files(FileOptions(str(tmp_path / "out" / "**" / "*.parquet"))))
@@ -132,7 +132,7 @@ def test_files_of_different_types_and_orders_are_one_table(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_a_large_release_is_parted_by_size_in_order_and_the_same_every_time(
+def test_a_large_release_is_split_by_size_in_order_and_the_same_every_time(
     tmp_path: Path,
 ) -> None:
     table = pa.table({"a": [f"{i * 7919 % 400_000:06}" for i in range(400_000)]})
@@ -246,7 +246,7 @@ def test_a_definition_parts_its_output_which_is_verified_and_can_be_read_again(
         ({"file size": "large"}, "no amount of memory"),
     ],
 )
-def test_an_output_that_cannot_be_parted_is_a_mistake(
+def test_an_output_that_cannot_have_partitions_is_a_mistake(
     tmp_path: Path, output: dict[str, Any], said: str
 ) -> None:
     pq.write_table(PATIENTS, tmp_path / "in.parquet")

@@ -175,7 +175,7 @@ PEOPLE = everything(NAMES, {row[0] for row in ROWS})
 
 
 def put(folder: Path, kind: str) -> FileOptions | DatabaseOptions:
-    """The rows in a place of a kind, put there without any engine of ours where that is easy."""
+    """The rows in a file, frame or table, written without Shoal where that is easy."""
     table = pa.table({name: [row[i] for row in ROWS] for i, name in enumerate(NAMES)})
     if kind == "db":
         with closing(sqlite3.connect(folder / "in.db")) as database:
@@ -193,7 +193,7 @@ def put(folder: Path, kind: str) -> FileOptions | DatabaseOptions:
 @pytest.mark.slow
 @pytest.mark.parametrize("into", PLACES)
 @pytest.mark.parametrize("given", PLACES)
-def test_any_place_is_read_and_any_is_written(tmp_path: Path, given: str, into: str) -> None:
+def test_any_engine_is_read_and_any_is_written(tmp_path: Path, given: str, into: str) -> None:
     target: FileTarget | DatabaseTarget = FileTarget(tmp_path / f"out.{into}")
     written: FileOptions | DatabaseOptions = FileOptions(str(tmp_path / f"out.{into}"))
     if into == "db":

@@ -86,7 +86,7 @@ def test_what_does_not_fit_in_memory_is_spilled_and_comes_out_the_same(
     assert list(spill.iterdir()) == []
 
 
-def test_a_spill_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+def test_a_spill_folder_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for folder in (tmp_path / "nowhere", tmp_path / "file"):
         with pytest.raises(BadOutput) as caught:
@@ -110,7 +110,7 @@ def test_a_full_spill_folder_is_reported(tmp_path: Path, wide: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_long_query_tells_how_far_it_is(wide: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_query_reports_its_progress(wide: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duck, "LONG", 0.0)
     shares: list[float] = []
     session = Session(Resources(threads=1, on_progress=shares.append))
@@ -129,7 +129,7 @@ def test_a_stream_can_be_left_before_its_end(wide: Path) -> None:
         assert source.count_by([]).to_pydict() == {"#records": [RECORDS]}
 
 
-def test_zoned_moments_are_told_in_utc_whatever_the_zone_of_the_machine(
+def test_moments_with_a_zone_are_spelled_in_utc_whatever_the_zone_of_the_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TZ", "America/New_York")

@@ -98,7 +98,9 @@ def test_a_folder_that_is_not_writable_is_refused(
     assert refused(FileTarget(tmp_path / "out.csv")) == "output-folder-not-writable"
 
 
-def test_what_a_dead_process_left_is_swept_and_what_lives_stays(tmp_path: Path) -> None:
+def test_files_of_a_killed_process_are_deleted_and_those_of_a_running_one_stay(
+    tmp_path: Path,
+) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     with staged_at(tmp_path / "out.csv") as staged:
@@ -111,7 +113,7 @@ def test_what_a_dead_process_left_is_swept_and_what_lives_stays(tmp_path: Path) 
     assert names == {own, f".shoal-{dead.pid}-anotherhost.csv"}
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(
+def test_a_full_disk_is_an_error_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import duckdb

@@ -230,7 +230,7 @@ def test_marked_records_are_missing_in_xml(tmp_path: Path, fields: str) -> None:
         ("attributes", '<r q="a"/><r/><r/><r/><r q=""/>'),
     ],
 )
-def test_empty_and_absent_fields_of_a_changed_release_are_told_apart(
+def test_empty_and_absent_fields_of_a_changed_release_are_distinguished(
     tmp_path: Path, fields: str, records: str
 ) -> None:
     path = tmp_path / "out.xml"

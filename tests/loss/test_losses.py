@@ -175,7 +175,7 @@ def dearer(case: Case, node: Node) -> Fraction:
 @pytest.mark.slow
 @given(cases())
 @settings(max_examples=100)
-def test_discernibility_charges_each_record_its_crowd(case: Case) -> None:
+def test_discernibility_charges_each_record_the_size_of_its_class(case: Case) -> None:
     def expected(node: Node) -> float:
         kept, released = kept_rows(case, node)
         paid = sum(size * size for size in released.values()) + len(kept) * kept.count(False)

@@ -66,7 +66,7 @@ def anon(text: str) -> Measure:
     return measure(source(ANON, rows), ANON[:3], sensitive=["Condition"])
 
 
-def test_in_anons_table_1_everybody_stands_alone() -> None:
+def test_in_anons_table_1_every_record_is_unique() -> None:
     found = anon(ANON_TABLE_1)
     assert (found.k, found.unique_records) == (1, 12)
     assert any(attack.startswith("uniqueness: 12 records (100.0%)") for attack in found.attacks)

@@ -27,7 +27,7 @@ HIERARCHIES = {"age": {"intervals": [10, 100]}, "zip": {"mask": 5}}
 
 
 def rich_pandas() -> pd.DataFrame:
-    """A frame with an index that tells the records apart, and columns of many types."""
+    """A frame with an index that identifies the records, and columns of many types."""
     frame = pd.DataFrame(DATA, index=[f"person {i}" for i in range(8)])
     frame["small"] = np.arange(8, dtype="int32")
     frame["whole"] = pd.array([1, None, 3, 4, 5, 6, 7, 8], dtype="Int64")
@@ -200,7 +200,7 @@ def test_what_is_no_table_of_records_is_refused(frame: Any, code: str) -> None:
 
 
 @pytest.mark.slow
-def test_one_name_may_stand_alone_and_names_may_be_numbers() -> None:
+def test_one_name_needs_no_list_and_names_may_be_numbers() -> None:
     frame = pd.DataFrame({0: [1, 1, 2, 2], 1: list("abcd")})
     assert list(shoal.anonymize(frame, [0], others="keep", k=2).columns) == ["0", "1"]
     assert list(shoal.anonymize(frame, "0", others="drop", k=2)["0"]) == [1, 1, 2, 2]

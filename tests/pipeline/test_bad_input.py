@@ -64,7 +64,7 @@ def test_a_file_that_is_no_table_is_refused_by_name(
 
 
 @pytest.mark.parametrize(("content", "k"), [("a,b\n1,2\n", 2), ("a,b\n1,2\n2,3\n", 3)])
-def test_fewer_records_than_k_cannot_hide_in_a_crowd(tmp_path: Path, content: str, k: int) -> None:
+def test_fewer_records_than_k_cannot_be_released(tmp_path: Path, content: str, k: int) -> None:
     error = refusal(definition(tmp_path, content, k=k))
     assert (error.exit_code, error.code) == (3, "infeasible")
 
@@ -82,7 +82,7 @@ def test_equal_rows_are_released_as_they_are(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hierarchy", [None, {"mask": 3}, {"intervals": [10]}, "suppress"])
-def test_a_column_that_is_all_missing_is_one_crowd(tmp_path: Path, hierarchy: Any) -> None:
+def test_a_column_that_is_all_missing_is_one_class(tmp_path: Path, hierarchy: Any) -> None:
     attribute = {"role": QI} if hierarchy is None else {"role": QI, "hierarchy": hierarchy}
     stated = definition(tmp_path, "a,b\n" + ",1\n" * 6, attributes={"a": attribute})
     assert released(stated) == {("", "1"): 6}
@@ -172,7 +172,7 @@ def test_a_file_that_is_no_definition_is_refused_by_name(
     assert words in error.what
 
 
-def test_a_column_that_the_source_lacks_is_told_with_the_file_of_the_definition(
+def test_a_column_that_the_source_lacks_is_an_error_that_names_the_definition(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "data.csv").write_text("a,b\n1,2\n1,2\n", encoding="utf-8")

@@ -82,7 +82,7 @@ def test_the_comparison_reads_as_text_json_and_html(compared: Comparison) -> Non
 
 
 @pytest.mark.slow
-def test_the_command_compares_what_it_is_told_to(folder: Path) -> None:
+def test_the_command_compares_the_strategies_that_it_names(folder: Path) -> None:
     arguments = ("--strategies", "box,ola", "--time-limit", "9s", "--report", "c.html", "--json")
     done = commands.shoal("compare", "d.yaml", *arguments, "-", folder=folder)
     assert done.returncode == 0, done.stderr
@@ -97,7 +97,7 @@ def test_an_unknown_strategy_is_refused_before_anything_is_read(folder: Path) ->
 
 
 @pytest.mark.slow
-def test_a_problem_without_a_solution_is_told_as_such(tmp_path: Path) -> None:
+def test_a_problem_without_a_solution_is_reported_as_such(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     (tmp_path / "d.yaml").write_text(DEFINITION)
     found = shoal.compare(tmp_path / "d.yaml", ["box"])

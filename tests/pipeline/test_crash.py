@@ -42,7 +42,7 @@ def test_a_killed_run_leaves_the_old_output_or_the_new_one_whole(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_run_sweeps_what_a_killed_one_left_and_spares_the_living(tmp_path: Path) -> None:
+def test_a_run_deletes_orphans_and_leaves_files_of_running_processes(tmp_path: Path) -> None:
     from shoal.engines.leftovers import FOLDER, HIDDEN, owned
 
     write_demo(tmp_path, 100)

@@ -1,4 +1,4 @@
-"""No file that a run writes takes the place of one that it reads, whatever the file is called."""
+"""No file that a run writes overwrites one that it reads, whatever the file is called."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_no_two_files_of_a_run_are_one(folder: Path, options: list[str]) -> None
     assert not (folder / "release.csv").exists()
 
 
-def test_python_is_told_the_same(folder: Path) -> None:
+def test_python_gets_the_same_error(folder: Path) -> None:
     before = contents(folder)
     for name in OWN:
         with pytest.raises(shoal.BadOutput) as caught:

@@ -25,7 +25,7 @@ PERSONS = st.lists(st.integers(0, 6), min_size=14, max_size=14)
 
 
 def write_case(case: Case, persons: list[int], folder: Path, **keys: Any) -> dict[str, Any]:
-    """The case as files, and its definition; a person is told by two columns together."""
+    """The case as files, and its definition; two columns together identify a person."""
     with (folder / "data.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["family", "given", *case.names])
@@ -139,7 +139,7 @@ HIERARCHIES = {"birth": {"intervals": [5, 10, 20, 40]}, "zip": {"mask": 5}, "war
 
 
 def test_a_class_of_visits_of_one_patient_is_not_released() -> None:
-    """Ten records of one person are no crowd."""
+    """Ten records of one person are a class of one person."""
     frame = pd.DataFrame(
         {"id": ["p"] * 10 + [f"q{i}" for i in range(10)], "q": ["a"] * 10 + ["b"] * 10}
     )
@@ -177,7 +177,7 @@ def test_every_released_class_of_visits_has_k_patients() -> None:
     assert result.persons == frame["patient"].nunique()
 
 
-def test_the_report_tells_persons(tmp_path: Path) -> None:
+def test_the_report_shows_persons(tmp_path: Path) -> None:
     visits().to_csv(tmp_path / "visits.csv", index=False)
     definition = from_mapping(
         {
@@ -234,7 +234,7 @@ def test_tables_too_large_to_read_at_once_give_the_same_release(
     assert (tmp_path / "raised.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 
-def test_a_birth_date_may_tell_persons_apart_and_be_generalized() -> None:
+def test_a_birth_date_may_identify_persons_and_be_generalized() -> None:
     frame = visits().rename(columns={"patient": "name"})
     frame["name"] = frame["name"].str[:3]
     whole = shoal.anonymize(frame, HIERARCHIES, k=5, person=["name", "birth"], others="drop")

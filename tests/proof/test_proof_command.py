@@ -90,7 +90,7 @@ def test_a_stopped_search_says_that_there_is_no_proof(demo: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_proof_may_not_take_the_place_of_another_file_of_the_run(demo: Path) -> None:
+def test_a_proof_may_not_overwrite_another_file_of_the_run(demo: Path) -> None:
     done = shoal("run", "patients.yaml", "--proof", "patients.csv", folder=demo)
     assert done.returncode == 2
     assert "the proof would overwrite another file: 'patients.csv' is a file" in done.stderr

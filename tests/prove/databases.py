@@ -36,7 +36,7 @@ def sqlite_table(path: Path, name: str) -> Store:
 
 
 def read_sqlite(path: Path, name: str) -> Grid:
-    """The cells with their storage classes: Python's types stand for these one to one."""
+    """The cells with their storage classes: Python's types match these one to one."""
     with closing(sqlite3.connect(path)) as connection:
         found = connection.execute(f'SELECT * FROM "{name}"')
         names = tuple(column[0] for column in found.description)
@@ -78,7 +78,7 @@ REAL, CHAR = 700, 1042
 
 
 def _value(type_code: int, cell: Any) -> Any:
-    """The value that a cell stands for.
+    """The value that a cell means.
 
     psycopg gives the double of the shortest digits of a real, and the spaces that fill up a
     char(n), which PostgreSQL itself never counts.

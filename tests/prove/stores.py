@@ -80,8 +80,8 @@ def _read_parts(path: Path, kind: str) -> Grid:
 def _read_spark_parquet(path: Path) -> Grid:
     """A file as pyarrow reads it.
 
-    Spark stores instants without their zone; its own schema, in the file's metadata, tells them
-    from times without a zone.
+    Spark stores instants without their zone; its own schema, in the file's metadata, distinguishes
+    them from times without a zone.
     """
     table = pq.ParquetFile(path).read()
     fields = json.loads(table.schema.metadata[SPARK_SCHEMA])["fields"]

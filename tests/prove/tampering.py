@@ -50,7 +50,7 @@ def attack(trial: Trial) -> None:
 def _edit_the_result(
     rng: Random, folder: Path, definition: Any, release: Lines, stated: dict[str, Any]
 ) -> None:
-    """A result that states another number than can be counted is not believed."""
+    """A result that states another number than can be counted is refused."""
     key = rng.choice(EDITED)
     edited = {**stated, key: stated[key] + rng.choice([-1, 1, 7])}
     if called_safe(folder, definition, release, edited):

@@ -191,7 +191,7 @@ def test_a_shoal_that_breaks_its_promise_is_found_out(
     assert tally(kind, Services(), 4).failures
 
 
-def test_a_verifier_that_believes_everything_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verifier_that_accepts_everything_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shoal, "verify", lambda *_, **__: SimpleNamespace(safe=True))
     assert tally("tampering", Services(), 5).failures
 
@@ -206,7 +206,7 @@ def test_an_output_that_a_kill_cut_is_found_out(monkeypatch: pytest.MonkeyPatch)
     assert tally("kills", Services(), 1).failures
 
 
-def test_the_command_tells_the_first_failing_seed_and_how_to_repeat_it(
+def test_the_command_names_the_first_failing_seed_and_how_to_repeat_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(shoal, "run", crashes(shoal.run))

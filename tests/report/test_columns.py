@@ -42,7 +42,7 @@ def label_at(level: int, value: str | None) -> str:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_counts_of_labels_are_true_and_tell_of_no_few_suppressed_records(seed: int) -> None:
+def test_counts_of_labels_are_true_and_disclose_no_few_suppressed_records(seed: int) -> None:
     table, release, result, k = released(seed)
     for name, treatment in result.treatments.items():
         before = Counter(label_at(treatment.level, each) for each in table[name].to_pylist())

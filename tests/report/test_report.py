@@ -117,14 +117,14 @@ def test_proposed_hierarchies_are_shown_ready_to_copy(result: Result) -> None:
     assert "a&b" in text[text.index("attributes:") :]
 
 
-def test_the_sentences_tell_a_proof_from_a_stop(result: Result) -> None:
+def test_the_sentences_distinguish_a_proof_from_a_stop(result: Result) -> None:
     assert "proved the least possible among" in lost(result)[0]
     stopped = dataclasses.replace(result, status="feasible", loss=0.5, bound=0.25, gap=0.5)
     assert "not proved the least possible" in lost(stopped)[0]
     assert "0.250000 (gap 50.0%)" in lost(stopped)[0]
 
 
-def test_removed_and_suppressed_records_are_told_apart(result: Result) -> None:
+def test_removed_and_suppressed_records_are_distinguished(result: Result) -> None:
     other = dataclasses.replace(result, records=11, removed=1, suppressed=2, suppression_limit=3)
     lines = lost(other)
     assert lines[1] == "2 of 10 records suppressed (20.00%; up to 3 were allowed)."
@@ -137,7 +137,7 @@ def test_an_unverified_result_never_reads_as_safe(result: ShownResult) -> None:
     assert "Safe" not in parsed(unsafe._repr_html_()).text
 
 
-def test_where_is_the_place_of_the_file(result: Result) -> None:
+def test_where_is_the_path_of_the_file(result: Result) -> None:
     assert where(result).startswith("In memory")
     assert where(result.published("out.csv")).startswith("out.csv (written and verified in ")
 
@@ -153,7 +153,7 @@ def test_the_json_has_every_field_that_scripts_rely_on(result: Result) -> None:
     assert fields["gap"] is None
 
 
-def test_demands_are_told_attribute_by_attribute() -> None:
+def test_demands_are_shown_attribute_by_attribute() -> None:
     frame = pd.DataFrame({"q": list("aabb"), "s": list("xyxy"), "t": list("xyxy")})
     both = {"role": "sensitive", "diversity": {"distinct": 2, "entropy": 1.5}, "alpha": 0.5}
     alone = {"role": "sensitive", "closeness": 0.5}

@@ -45,7 +45,7 @@ def filled(direction: Direction, nodes: list[Node]) -> Antichain:
 @DIRECTIONS
 @given(nodes=some_nodes())
 @settings(max_examples=200)
-def test_a_node_is_covered_exactly_when_an_inserted_one_speaks_for_it(
+def test_a_node_is_covered_exactly_when_an_inserted_one_covers_it(
     direction: Direction, nodes: list[Node]
 ) -> None:
     antichain = filled(direction, nodes)
@@ -58,7 +58,7 @@ def test_a_node_is_covered_exactly_when_an_inserted_one_speaks_for_it(
 @DIRECTIONS
 @given(nodes=some_nodes())
 @settings(max_examples=300)
-def test_exactly_the_inserted_nodes_that_no_other_speaks_for_are_kept(
+def test_exactly_the_inserted_nodes_that_no_other_covers_are_kept(
     direction: Direction, nodes: list[Node]
 ) -> None:
     antichain = filled(direction, nodes)

@@ -102,7 +102,7 @@ def test_the_compiled_search_is_right(case: Case, threads: int, strategy: BoxSea
 
 @pytest.mark.parametrize("models", [[], [DistinctDiversity("s", 2)]], ids=["sizes", "values"])
 @pytest.mark.parametrize("seed", range(12))
-def test_classes_tallied_one_by_one_tell_the_same(models: list[PrivacyModel], seed: int) -> None:
+def test_classes_counted_one_by_one_give_the_same(models: list[PrivacyModel], seed: int) -> None:
     """The same bounds close the same boxes, in the same order, and leave the same nodes."""
     random = np.random.default_rng(seed)
     ladders = (

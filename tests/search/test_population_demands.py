@@ -168,7 +168,7 @@ def test_the_box_search_proves_the_optimum(
 @pytest.mark.slow
 @given(people_cases(), SOME_DEMANDS, SOME_OTHERS, st.sampled_from(LOSSES), st.sampled_from(WALKS))
 @settings(max_examples=200)
-def test_every_other_strategy_tells_the_truth(
+def test_every_other_strategy_makes_true_claims(
     found: PeopleCase,
     models: list[PrivacyModel],
     others: list[PrivacyModel],

@@ -224,7 +224,7 @@ def test_the_box_search_proves_the_optimum(
 @pytest.mark.slow
 @given(cases(), SENSITIVE, SOME_RISKS, SOME_OTHERS, st.sampled_from(LOSSES), st.sampled_from(WALKS))
 @settings(max_examples=500)
-def test_every_other_strategy_tells_the_truth(
+def test_every_other_strategy_makes_true_claims(
     case: Case,
     values: list[int],
     risks: list[PrivacyModel],

@@ -423,7 +423,7 @@ def test_improvements_only_get_better() -> None:
         assert ranks == sorted(ranks, reverse=True)
 
 
-def test_flash_and_bfs_tell_how_their_antichains_were_used() -> None:
+def test_flash_and_bfs_report_how_their_antichains_were_used() -> None:
     flash, bfs = Flash(), BranchAndBound()
     for strategy in (flash, bfs):
         list(strategy.search(wide_and_narrow(), Limits()))

@@ -167,7 +167,7 @@ def test_ctrl_c_releases_the_best_so_far_only_where_that_is_asked_for(tmp_path: 
     assert result.verified
 
 
-def test_a_search_that_ends_proved_tells_so_last(tmp_path: Path) -> None:
+def test_a_search_that_ends_proved_says_so_last(tmp_path: Path) -> None:
     events: list[Event] = []
     shoal.run(definition(tmp_path, {"strategy": "bfs"}), observe=events.append)
     ends = [event for event in events if isinstance(event, Proved | Stopped)]

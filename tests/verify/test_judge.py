@@ -79,7 +79,7 @@ def test_a_value_at_another_level_is_caught(
 @pytest.mark.slow
 @PATIENT
 @given(released(), KNOWS, st.data())
-def test_a_missing_value_where_the_top_stands_is_caught(
+def test_a_missing_value_in_place_of_the_top_is_caught(
     safe: Released, know: dict[str, bool], data: st.DataObject
 ) -> None:
     tops = [name for name in NAMES if safe.is_top(name)]
@@ -309,7 +309,7 @@ def test_a_quasi_identifier_without_a_hierarchy_is_said_to_be_unjudged() -> None
     assert one(["rome"] * 3, 3, model).findings[1].saw.startswith("not judged")
 
 
-def test_columns_stand_in_the_order_of_the_definition_or_the_source() -> None:
+def test_columns_are_in_the_order_of_the_definition_or_the_source() -> None:
     table = source(["pay", "city"], [("1", "rome")] * 3)
     assert verify(TWO, table, records=3).safe
     assert verify(TWO, table, records=3, columns=["pay", "id", "city"]).safe

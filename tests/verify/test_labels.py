@@ -1,4 +1,4 @@
-"""What stands at a level of each kind of hierarchy, and what does not."""
+"""Which labels are at a level of each kind of hierarchy, and which are not."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_suppress_has_the_value_and_the_star() -> None:
     assert not labels.single(0, ["f"])
 
 
-def test_a_star_may_stand_at_level_0_where_the_source_has_it() -> None:
+def test_a_star_is_allowed_at_level_0_where_the_source_has_it() -> None:
     assert fits(labels_of(Suppress(), {"f", "*"}), 0, "*")
     assert not fits(labels_of(Suppress(), {"f"}), 0, "m")
 
@@ -301,7 +301,7 @@ def test_runs_of_a_known_source_are_its_own() -> None:
     assert towns.misfits(1, wrong) == wrong
 
 
-def test_runs_of_a_known_source_are_numbered_where_a_separator_would_tell_a_value() -> None:
+def test_runs_of_a_known_source_are_numbered_where_a_separator_would_disclose_a_value() -> None:
     codes = groups(2, values={"I20", "I21", "I22", "J18", "K01"})
     assert fits(codes, 1, "group 1 of 3", "group 3 of 3")
     wrong = ["<I22", "[I22,K)", ">=K", "group 1 of 2", "group 4 of 3"]

@@ -43,7 +43,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def judge_of(kind: str, domain: list[Cell]) -> models.Judge:
-    """The judge of a demand, for values that are numbered as they stand in the domain."""
+    """The judge of a demand, for values that are numbered as in the domain."""
     size, t = len(domain), Fraction(1, 4)
     pain = [0 if value in ("ache", "burn") else 1 if value == "cold" else 2 for value in domain]
     levels = [list(range(size)), pain, [0] * size]
@@ -352,7 +352,7 @@ def test_without_levels_those_that_alone_fit_are_taken() -> None:
     assert saw == "not judged: the level of 'sex' is not known; give the result of the run"
 
 
-def test_a_value_without_a_place_in_the_hierarchy_leaves_persons_unjudged() -> None:
+def test_a_value_that_the_hierarchy_lacks_leaves_persons_unjudged() -> None:
     table = replace(plain(), rows=(*VISITS, ("di", "old", "123", "f", "ache")))
     saw = said(judged(table, []))
     assert saw == "not judged: 1 values of 'age' are not in its hierarchy"
