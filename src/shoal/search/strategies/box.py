@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from shoal.search.antichain import Antichain
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.layout import CELLS_PER_TUPLE, fits
 from shoal.search.objective import CellObjective, ClassObjective
@@ -103,7 +104,8 @@ def _least_sum(costs: Floats, room: Ints, number: int) -> float:
 class Top(NamedTuple):
     """What is known of the `hi` of a box, and shared by all boxes with the same one.
 
-    `lowest[j]` is the lowest level of attribute `j` that the classes of `hi` allow.
+    `lowest[j]` is the lowest level of attribute `j`, from that of the first such box on, that the
+    classes of `hi` allow.
     """
 
     partition: Partition
@@ -135,6 +137,11 @@ class GeneralBox:
     @cached_property
     def bounds(self) -> Bounds:
         return Bounds(self.problem)
+
+    @cached_property
+    def _unsafe(self) -> Antichain:
+        """Nodes that suppress too much, and with them all nodes below."""
+        return Antichain(len(self.problem.lattice.top), "down")
 
     def search(self, incumbent: Incumbent) -> Iterator[Progress]:
         """Yields progress, each improvement, and at last Proved or Stopped."""
@@ -180,7 +187,7 @@ class GeneralBox:
 
         First `lo` rises to the lowest levels that the classes of `hi` allow.
         """
-        top = box.top or self._examine(box.hi)
+        top = box.top or self._examine(box.lo, box.hi)
         if top.removal.records > self.problem.limit:
             self._log(limits, "infeasible", box.lo, box.hi)
             return
@@ -200,11 +207,11 @@ class GeneralBox:
         yield OpenBox(bound, -sum(box.hi), _with(lo, j, box.hi[j]), box.hi, top)
         yield OpenBox(bound, -sum(below), lo, below, None)
 
-    def _examine(self, hi: Node) -> Top:
-        """The classes of a node, their certain removal, and the levels they allow below it."""
+    def _examine(self, lo: Node, hi: Node) -> Top:
+        """The classes of a node, their certain removal, and the levels they allow from `lo` on."""
         partition = self.problem.partition(hi)
         removal = self.problem.removal(partition)
-        lowest = [0] * len(hi)
+        lowest = list(lo)
         if removal.records <= self.problem.limit:
             for j, top in enumerate(hi):
                 while lowest[j] < top and self._infeasible(_with(hi, j, lowest[j])):
@@ -213,7 +220,12 @@ class GeneralBox:
 
     def _infeasible(self, node: Node) -> bool:
         """Whether every node up to this one suppresses more than the limit."""
-        return self.problem.least_suppressed(node) > self.problem.limit
+        if self._unsafe.covers(node):
+            return True
+        infeasible = self.problem.least_suppressed(node) > self.problem.limit
+        if infeasible:
+            self._unsafe.insert(node)
+        return infeasible
 
     def _log(self, limits: Limits, why: str, lo: Node, hi: Node) -> None:
         if limits.log is not None:
