@@ -71,7 +71,7 @@ def anonymize(
 
     Takes a pandas, polars or Spark DataFrame or an Arrow table and returns the kind given. The
     input is never changed. The records come ordered by their released values, and the index of a
-    pandas frame, which may tell the records apart, is not released. Columns that are released
+    pandas frame, which may identify the records, is not released. Columns that are released
     unchanged keep their types; generalized ones hold text. Missing values (None, NaN, NaT) stay
     missing.
 

@@ -41,14 +41,14 @@ def check(
     pair_limit: int = PAIR_LIMIT,
     warnings: bool = True,
 ) -> Measure:
-    """How anonymous a file (a path or glob) or a frame is as it stands.
+    """How anonymous a file (a path or glob) or a frame is as it is.
 
     Its classes and its k, and what the classes disclose about each sensitive attribute: the l, t,
     alpha, beta and delta reached. `missing_values` lists texts that mean missing, besides empty
     ones. `match` says what a missing quasi-identifier matches; with `all` the table is judged by
     every relation side by side, and with `k` the records below it are counted. `hierarchies` are
     files or trees of sensitive attributes, for hierarchical distance. A missing sensitive value is
-    no value, or one more. A single name may stand for a list of one. `person` names the columns
+    no value, or one more. A single name means a list of one. `person` names the columns
     that identify a person, where one can have several records: classes then count by persons, by
     extended or basic match. The maybe matches compare at most `pair_limit` pairs of combinations,
     else it is an error; with `all` they are left out then.

@@ -42,7 +42,7 @@ class ShoalError(Exception):
 
 
 class UserError(ShoalError):
-    """The user can mend it."""
+    """The user can correct it."""
 
     exit_code = 2
 

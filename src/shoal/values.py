@@ -320,7 +320,7 @@ class Result:
     chosen: Choice | None = None
 
     def published(self, output: str) -> Self:
-        """The same result, with the place of the published output."""
+        """The same result, with the location of the published output."""
         return replace(self, output=output)
 
 

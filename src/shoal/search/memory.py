@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     parent. The first `tuples` are those of the table.
 
     Where persons are counted, `assigned[t]` is the number of persons assigned to tuple `t`; each is
-    assigned to one. Tuple `t` stands for those of the table from `head[t]` to `tail[t]`
+    assigned to one. Tuple `t` means those of the table from `head[t]` to `tail[t]`
     (persons.py). All three are empty otherwise.
     """
 
