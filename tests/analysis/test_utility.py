@@ -227,6 +227,9 @@ def test_a_report_is_text_a_card_and_a_frame(definition: Path) -> None:
     assert "What each column lost" in report._repr_html_()
     frame = report.to_pandas()
     assert list(frame["column"]) == ["zip", "sex", "ill"]
+    drawn = report.plot().svg
+    assert drawn.startswith("<svg")
+    assert "zzz" not in drawn
 
 
 def test_columns_of_many_values_are_left_out_and_named(tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from shoal.report.drawing import arrange
+from shoal.report.pictures import bars
 from shoal.report.result import finite
 from shoal.report.sections import Section, count
-from shoal.report.shown import Shown
+from shoal.report.shown import Picture, Shown
 
 COLUMNS = (
     "Saved: suppressed records that one level more of this column would keep, all else the same "
@@ -123,6 +125,16 @@ class Explanation(Shown):
     def sections(self) -> Sequence[Section]:
         """Why records are suppressed, by which column, and what each column costs."""
         return tuple(self._sections())
+
+    def plot(self) -> Picture:
+        """The part of each column in the loss, and what it lost itself, as a picture."""
+        parts = {each.column: each.share for each in self.columns if each.share is not None}
+        losses = {each.column: each.loss for each in self.columns if each.loss is not None}
+        drawn = [
+            bars("Part of the loss", {"part": parts}),
+            bars("Loss of its own", {"loss": losses}),
+        ]
+        return Picture(arrange(drawn, f"Columns of {self.source}", drawn[0].shows).svg)
 
     def _sections(self) -> Iterator[Section]:
         if self.levels is None:

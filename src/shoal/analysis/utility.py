@@ -16,8 +16,10 @@ from shoal.analysis.squared_errors import squared_errors
 from shoal.definition.demands import loss_of
 from shoal.loss.base import ClassLoss
 from shoal.pipeline import load
+from shoal.report.drawing import arrange
+from shoal.report.pictures import bars
 from shoal.report.sections import Section, count, share
-from shoal.report.shown import Shown
+from shoal.report.shown import Picture, Shown
 from shoal.search.objective import objective_of
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from shoal.analysis.released import Measured
     from shoal.definition.model import Definition
     from shoal.loss.base import Loss
+
+MOST_LABELS = 8
+"""So many labels of a column are drawn."""
 
 MOST_PAIRS = 10
 """So many pairs of columns are printed; JSON has them all."""
@@ -101,6 +106,12 @@ class UtilityReport(Shown):
                     row[loss.name] = loss.attributes.get(each.column)
             rows.append({**row, "distance": each.distance})
         return rows
+
+    def plot(self) -> Picture:
+        """The most frequent labels of each column, before and after, as a picture."""
+        drawn = [bars(each.column, _most_frequent(each)) for each in self.distributions]
+        said = "Share of the most frequent labels of each column, before and after."
+        return Picture(arrange(drawn, f"Columns of {self.release}", said).svg)
 
     def _sections(self) -> Iterator[Section]:
         records, released = self.source_records, self.source_records - self.suppressed
@@ -191,6 +202,17 @@ def _usual(name: str) -> Loss | None:
     except ValueError:
         return None
     return made
+
+
+def _most_frequent(each: Distribution) -> dict[str, dict[str, float]]:
+    """The shares of the most frequent labels before and after, as they are drawn."""
+    pairs = zip(each.labels, each.before_shares(), each.after_shares(), strict=False)
+    chosen = sorted(pairs, key=lambda pair: -pair[2])[:MOST_LABELS]
+    names = ["missing" if label.label is None else label.label for label, _, _ in chosen]
+    return {
+        "before": {name: pair[1] for name, pair in zip(names, chosen, strict=True)},
+        "after": {name: pair[2] for name, pair in zip(names, chosen, strict=True)},
+    }
 
 
 def _prediction(found: Classification) -> Section:
