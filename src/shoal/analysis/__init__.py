@@ -1,4 +1,4 @@
-"""What a custodian looks at before signing: the risk and the use of a table, before and after.
+"""What a custodian looks at before signing: risk, alternatives, use, and reasons.
 
 Risk:
 
@@ -9,6 +9,9 @@ Risk:
 - `person_risk`: the risk by persons.
 - `attribute_disclosure`: classes that disclose a sensitive value.
 - `before_after`: the same for files and definitions: `shoal.risk`; `risk_report` is how it looks.
+
+Nodes:
+
 - `solutions`: the least lossy safe nodes, and with `minimal` those with no safe node below them.
 - `frontier`: the optimum of a grid of demands (`grid`); `trade_off` has the argument.
 - `lattice`: every node, safe or not; `hasse` draws nodes. `nodes` is what these lists share.
