@@ -146,15 +146,15 @@ def _shown(
 def hide_few(members: Sequence[int], k: int) -> frozenset[int]:
     """Which of these groups must not be shown with their own numbers.
 
-    Groups of 1 to k-1 members are hidden. As totals are known, what is hidden could be computed
-    if it were a single group, or fewer than k members in all. So further groups are hidden with
-    them, the smallest that have any first.
+    Groups of 1 to k-1 members are hidden. As totals are known, the members of all hidden groups
+    together can be computed. So further groups are hidden with them, the smallest that have any
+    first, until there are k members in all; a single group never has as many.
     """
     hidden = {i for i, number in enumerate(members) if 0 < number < k}
     others = sorted(
         (i for i in range(len(members)) if i not in hidden),
         key=lambda i: (members[i] == 0, members[i], i),
     )
-    while hidden and others and (len(hidden) < 2 or sum(members[i] for i in hidden) < k):
+    while hidden and others and sum(members[i] for i in hidden) < k:
         hidden.add(others.pop(0))
     return frozenset(hidden)
