@@ -266,6 +266,17 @@ def test_with_a_least_share_a_class_that_is_left_out_of_the_release_is_found(
     assert failure.saw.endswith("classes of the population are not released")
 
 
+def test_what_a_column_costs_is_explained_with_the_population_too(tmp_path: Path) -> None:
+    definition = defined(tmp_path, PEOPLE)
+    found = {each.column: each.without for each in shoal.explain(definition).columns}
+    rest = shoal.run(
+        {**definition, "attributes": {**definition["attributes"], "zip": {"role": "drop"}}}
+    )
+    assert found["zip"] is not None
+    assert found["zip"].others_best == pytest.approx(rest.loss)
+    assert found["zip"].levels == rest.levels
+
+
 def test_no_transformation_is_kept_without_its_population(tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     with pytest.raises(shoal.ShoalError) as caught:

@@ -48,12 +48,17 @@ def without(problem: Problem, index: int) -> Problem | None:
     table = problem.table
     if len(table.attributes) == 1 or table.raised is not None:
         return None
+    population = table.population
+    if population is not None:
+        codes = (*population.codes[:index], *population.codes[index + 1 :])
+        population = replace(population, codes=codes)
     return _on_table(
         problem,
         replace(
             table,
             attributes=(*table.attributes[:index], *table.attributes[index + 1 :]),
             codes=(*table.codes[:index], *table.codes[index + 1 :]),
+            population=population,
         ),
     )
 
