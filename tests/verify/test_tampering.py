@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -56,9 +57,14 @@ class Folder:
             self.header, *self.release = list(csv.reader(file))
 
     def safe(self, release: list[list[str]], result: dict[str, Any]) -> bool:
-        """Whether a release with a result is called safe; an error is no yes."""
+        """Whether a release with a result is called safe; an error is no yes.
+
+        Whoever edits a release can compute its checksum, so the result has the right one.
+        """
         _write(self.path / "other.csv", [self.header, *release])
-        (self.path / "result.json").write_text(json.dumps(result), encoding="utf-8")
+        sha256 = hashlib.sha256((self.path / "other.csv").read_bytes()).hexdigest()
+        stated = {**result, "output_sha256": sha256}
+        (self.path / "result.json").write_text(json.dumps(stated), encoding="utf-8")
         try:
             verdict = shoal.verify(
                 self.path / "other.csv", self.definition, result=self.path / "result.json"
