@@ -266,6 +266,41 @@ def test_with_a_least_share_a_class_that_is_left_out_of_the_release_is_found(
     assert failure.saw.endswith("classes of the population are not released")
 
 
+@pytest.mark.parametrize(
+    ("demand", "reason", "remedy", "enough"),
+    [
+        ({"k": 8}, "k-map (k >= 8 in the population) refuses", "weaken k-map to 6", {"k": 6}),
+        (
+            {"presence": [0, 0.5]},
+            "delta-presence (0 <= share of the population <= 0.5) refuses",
+            "weaken delta-presence to 0.66666",
+            {"presence": [0, 0.667]},
+        ),
+        (
+            {"presence": [0.5, 1]},
+            "delta-presence (0.5 <= share",
+            "raise the limit of zip to 2",
+            None,
+        ),
+    ],
+)
+def test_what_stands_in_the_way_is_said_with_a_remedy_that_is_enough(
+    tmp_path: Path, demand: dict[str, Any], reason: str, remedy: str, enough: dict[str, Any] | None
+) -> None:
+    definition = defined(tmp_path, PEOPLE)
+    people = definition["population"]["source"]
+    definition["attributes"] = {
+        name: {**attribute, "limit": limit}
+        for (name, attribute), limit in zip(BASE["attributes"].items(), (3, 1), strict=True)
+    }
+    with pytest.raises(shoal.Infeasible) as caught:
+        shoal.run({**definition, "population": {"source": people, **demand}})
+    assert reason in caught.value.what
+    assert remedy in caught.value.hint
+    if enough is not None:
+        assert shoal.run({**definition, "population": {"source": people, **enough}}).verified
+
+
 def test_what_a_column_costs_is_explained_with_the_population_too(tmp_path: Path) -> None:
     definition = defined(tmp_path, PEOPLE)
     found = {each.column: each.without for each in shoal.explain(definition).columns}

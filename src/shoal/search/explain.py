@@ -9,6 +9,8 @@ import numpy as np
 
 from shoal.errors import Infeasible
 from shoal.privacy.base import TableModel, accepts, reaches
+from shoal.privacy.population import DeltaPresence
+from shoal.privacy.risk import AverageRisk, RecordsAbove
 from shoal.search.problem import select
 from shoal.search.relax import smallest_raises
 from shoal.values import Counts, Histogram
@@ -66,11 +68,11 @@ def why_infeasible(problem: Problem) -> Infeasible:
 
 def refused(problem: Problem, counts: Counts, model: PrivacyModel) -> Bools:
     """The classes that a model refuses, or drops of those that no model refuses."""
-    if not isinstance(model, TableModel):
-        return ~accepts(model, counts)
-    kept = _accepted(problem, counts)
-    dropped: Bools = kept & ~model.keep(counts, kept)
-    return dropped
+    failing: Bools = ~accepts(model, counts)
+    if isinstance(model, TableModel):
+        kept = _accepted(problem, counts)
+        failing |= kept & ~model.keep(counts, kept)
+    return failing
 
 
 def _accepted(problem: Problem, counts: Counts, but: PrivacyModel | None = None) -> Bools:
@@ -119,17 +121,20 @@ def _weaker(problem: Problem, partition: Partition, model: PrivacyModel) -> str:
     classes that are worst by this model; what is then left reaches the demand that is named. Where
     the others alone exceed the limit, weakening this one does not help, and the text is empty. It
     is also empty where only a trivial demand would be met, a k or a diversity of 1, and where
-    another model looks at all classes together: what it drops then is not foreseen.
+    another model looks at all classes together: what it drops then is not foreseen. Nor is a weaker
+    least share of the population named.
     """
     counts = partition.counts
     if any(isinstance(each, TableModel) for each in problem.models if each is not model):
+        return ""
+    if isinstance(model, DeltaPresence) and model.least > 0:
         return ""
     kept = _accepted(problem, counts, but=model)
     spare = problem.limit - int(counts.sizes[~kept].sum())
     if spare < 0:
         return ""
     chosen = np.flatnonzero(kept)
-    if isinstance(model, TableModel):
+    if isinstance(model, AverageRisk | RecordsAbove):
         worst_first = chosen[np.argsort(counts.sizes[chosen], kind="stable")]
     else:
         each = np.array([reaches(model, _alone(counts, int(c))) for c in chosen])
