@@ -124,6 +124,45 @@ def test_a_run_releases_the_optimum_and_its_proof_holds(
     assert checked.verdict.safe
 
 
+def outcome_of(definition: dict[str, Any]) -> object:
+    """What a run ends with: its node and numbers, or the code of its error."""
+    try:
+        result = shoal.run(definition)
+    except shoal.ShoalError as error:
+        return error.code
+    return result.levels, round(result.loss, 12), result.suppressed, result.privacy
+
+
+@pytest.mark.slow
+@given(
+    people_cases(),
+    st.sampled_from(DEMANDS),
+    st.integers(1, 12),
+    st.sampled_from(["extended", "basic"]),
+    st.sampled_from(["drop", "mark"]),
+)
+@settings(max_examples=30)
+def test_few_tuples_in_memory_give_the_same_release_or_an_error(
+    found: tuple[Case, list[Row]],
+    demand: dict[str, Any],
+    tuples: int,
+    match: str,
+    suppressed: str,
+) -> None:
+    case, people = found
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_people(folder / "people.csv", case.names, people)
+        population = {"source": str(folder / "people.csv"), **demand}
+        missing = {"match": match, "values": ["?"]}
+        keys = {"population": population, "missing": missing, "suppressed": suppressed}
+        definition = write_case(case, folder, **keys)
+        whole = outcome_of(definition)
+        few = outcome_of({**definition, "engine": {"tuples": tuples}})
+    assert whole != "refused"
+    assert few in (whole, "too-many-tuples")
+
+
 AGES = [("31", "1010"), ("32", "1010"), ("38", "1020"), ("39", "1020"), ("45", "2020")]
 BASE: dict[str, Any] = {
     "k": 2,
