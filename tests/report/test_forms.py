@@ -84,3 +84,24 @@ def test_the_command_that_makes_it_again_is_in_the_report(result: Result) -> Non
     assert "shoal run &#x27;d e.yaml&#x27; --k 3" in page(
         result, DEFINITION, "shoal run 'd e.yaml' --k 3"
     )
+
+
+def test_a_source_with_too_many_tuples_has_no_risk_before_and_names_no_value() -> None:
+    zips = [f"AT-{10_000 + i}" for i in range(4_000)]
+    frame = pd.DataFrame({"zip": zips, "sex": ["f", "m"] * 2_000})
+    _, result = shoal.anonymize(
+        frame,
+        {"zip": {"mask": 5}, "sex": "suppress"},
+        k=50,
+        engine={"tuples": 1_000},
+        with_result=True,
+    )
+    assert result.raised
+    assert result.before is None
+    assert result.treatments["zip"].levels[0].example is None
+    attributes = dict.fromkeys(frame, "quasi-identifier")
+    definition = from_mapping({"source": "t.csv", "k": 50, "attributes": attributes})
+    for form in (page, markdown_page, text):
+        said = form(result, definition)
+        assert "too many different combinations" in " ".join(said.split())
+        assert not [value for value in zips if value in said]
