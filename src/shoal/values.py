@@ -275,8 +275,7 @@ class Result:
     the class with the fewest; both are None otherwise. `output_sha256` is of the bytes of the
     release where that is a file. `before` and `after` say how easily people are recognised in the
     source and in the release; `before` is None where there were too many tuples to count.
-    `progress` has the search in a few hundred moments.
-    the class with the fewest; both are None otherwise. `chosen` is there where a person chose the
+    `progress` has the search in a few hundred moments. `chosen` is there where a person chose the
     node.
     """
 
