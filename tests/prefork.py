@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import gc
 import json
 import os
 import select
@@ -22,10 +23,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 IMPORTED = (
     *("duckdb", "lxml.etree", "numpy", "openpyxl", "pandas", "psycopg", "pyarrow.dataset"),
@@ -43,6 +45,8 @@ WITHOUT_THREADS = {
 """Keeps NumPy and Arrow from starting threads when they are imported."""
 
 MESSAGE = 1 << 20
+FLUSH_FAILED = 120
+"""Python's exit code where the output could not be written in the end."""
 
 
 def run(
@@ -130,7 +134,7 @@ def serve(address: str) -> None:
     """Fork a keeper for every command that is asked for, until the test process is gone."""
     for name in IMPORTED:
         __import__(name)
-    _find_plugins()
+    _warm_up()
     if len(list(Path("/proc/self/task").iterdir())) > 1:
         raise RuntimeError("an import started a thread")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -146,14 +150,26 @@ def serve(address: str) -> None:
                 _keep(connection)
                 return
             connection.close()
+    gc.unfreeze()  # so that the libraries end without complaints
 
 
-def _find_plugins() -> None:
-    """Read the entry points once for all commands; a command reads again what has changed."""
+def _warm_up() -> None:
+    """Do once what every command does first, and share it: a fork copies only what it changes.
+
+    Commands read the entry points, and parse arguments with code that is imported when it is first
+    needed; a file that is not there ends them before any thread starts. Objects that the garbage
+    collector does not look at stay shared.
+    """
+    from typer.testing import CliRunner
+
     from shoal import plugins
+    from shoal.cli.app import app
 
+    CliRunner().invoke(app, ["run", f"{__file__}/no-such-file.yaml"])
     for kind in plugins.GROUPS:
         plugins.names(kind)
+    gc.collect()
+    gc.freeze()
 
 
 def _keep(connection: socket.socket) -> None:
@@ -183,7 +199,7 @@ def _kill(process: int) -> None:
 
 
 def _command(request: dict[str, Any], streams: Sequence[int]) -> None:
-    """Be the command: what is left ends like a new process does, by SystemExit."""
+    """Be the command."""
     from shoal.cli.main import main
 
     for number, stream in enumerate(streams):
@@ -198,7 +214,29 @@ def _command(request: dict[str, Any], streams: Sequence[int]) -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     sys.argv = ["shoal", *request["arguments"]]
-    main()
+    try:
+        main()
+    except SystemExit as end:
+        _end(end.code)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        _end(1)
+
+
+def _end(code: Any) -> NoReturn:
+    """End as a new process does: wait for threads, run the exit functions, flush the streams.
+
+    But free no memory: what is freed would be copied first, and that takes longer than a command.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    with contextlib.suppress(ValueError):  # a stream that is closed already
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except OSError:
+            code = FLUSH_FAILED
+    os._exit(code or 0)
 
 
 if __name__ == "__main__":
