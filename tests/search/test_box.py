@@ -246,6 +246,26 @@ def test_a_time_limit_stops_with_a_true_gap(strategy: BoxSearch) -> None:
     assert last.bound <= proved.best.loss + 1e-9
 
 
+def test_after_a_limit_waiting_nodes_are_checked_until_one_is_safe_then_for_a_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shoal.search.pool.LAST_CHECKS", 0.0)
+    problem = large_problem(attributes=4, records=200)
+    bottom, top = problem.lattice.bottom, problem.lattice.top
+    below = (*top[:-1], top[-1] - 1)
+    assert problem.check(bottom) is None
+    assert problem.check(top) is not None
+    incumbent = Incumbent(Limits(threads=1))
+    waiting = [Candidate(cost, 0, node) for cost, node in ((0.1, bottom), (0.2, top), (0.3, below))]
+    pool = Pool(problem, prepare(problem), incumbent, 1, candidates=waiting)
+    with ThreadPoolExecutor(1) as executor:
+        list(pool._last_checks(executor))
+    assert incumbent.best is not None
+    assert incumbent.best.node == top
+    assert incumbent.checked == 2
+    assert pool.candidates == [Candidate(0.3, 0, below)]
+
+
 def test_the_time_begins_when_the_kernels_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded, load = [], Explorer.load
 

@@ -37,6 +37,9 @@ MOST_UNCHECKED = 64
 """Candidates that may wait for a check while several best nodes are searched: until they are
 checked, the threads do not know that worse nodes need not be found."""
 
+LAST_CHECKS = 1.0
+"""Seconds for the checks of candidates that wait when a limit is reached."""
+
 LOCAL_SEARCH_AFTER = 0.25
 """Seconds after which the neighbours of the best node are searched."""
 
@@ -60,7 +63,7 @@ class Pool:
     working: dict[Future[Explored], tuple[Explorer, float]] = field(default_factory=dict)
     waiting: list[Explorer] = field(default_factory=list)
     idle: list[Explorer] = field(default_factory=list)
-    candidates: set[Candidate] = field(default_factory=set)
+    candidates: list[Candidate] = field(default_factory=list)
     checking: dict[Future[Best | None], Candidate] = field(default_factory=dict)
     shared: np.ndarray = field(default_factory=lambda: np.array([math.inf, 0.0, 0.0]))
     slice: int = FIRST_SLICE
@@ -75,7 +78,7 @@ class Pool:
     def run(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
         """Work until no box is open or a limit is reached; candidates are checked at the same time.
 
-        Those that were found before a limit are checked after it, so that none is lost.
+        Those that were found before a limit are checked for a moment after it: the best come first.
         """
         yield from self._load(executor)
         self._share()
@@ -96,7 +99,8 @@ class Pool:
             under_way: list[Future[Any]] = [*self.working, *self.checking]
             done, _ = wait(under_way, timeout=0.1, return_when=FIRST_COMPLETED)
             for future in self.working.keys() & done:
-                self.candidates.update(self._take(future))
+                for candidate in self._take(future):
+                    heapq.heappush(self.candidates, candidate)
             if self._improved():
                 yield self.incumbent.improved()
         yield self.incumbent.proved()
@@ -112,10 +116,18 @@ class Pool:
         self.incumbent.restart()
 
     def _last_checks(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
-        """Stop all threads and check the candidates that are left."""
+        """Stop all threads and check the candidates that are left, the best first.
+
+        Many nodes can have the same loss, so the time for this is limited once a safe node is
+        known. A bound counts what is not checked, so the one that was known stays right.
+        """
         self.shared[1] = 1.0
+        end = self.incumbent.seconds + LAST_CHECKS
         while self.candidates or self.checking:
-            self._submit_check(executor)
+            if self.incumbent.best is None or self.incumbent.seconds < end:
+                self._submit_check(executor)
+            elif not self.checking:
+                break
             wait(self.checking)
             if self._improved():
                 yield self.incumbent.improved()
@@ -220,8 +232,9 @@ class Pool:
     def _submit_check(self, executor: ThreadPoolExecutor) -> None:
         """Start an exact check of the best candidate, one at a time, if it can be a new best."""
         while self.candidates and not self.checking:
-            candidate = min(self.candidates)
-            self.candidates.remove(candidate)
+            candidate = heapq.heappop(self.candidates)
+            while self.candidates and self.candidates[0] == candidate:
+                heapq.heappop(self.candidates)
             if self._may_be_best(candidate):
                 check = executor.submit(self.problem.check, candidate.node)
                 self.checking[check] = candidate
@@ -257,7 +270,8 @@ class Pool:
     def _bound(self) -> float:
         """A lower bound of all open boxes, and of the candidates that are not checked yet."""
         bounds = [box.bound for box in self.open[:1]]
-        bounds += [candidate.cost for candidate in (*self.candidates, *self.checking.values())]
+        unchecked = (*self.candidates[:1], *self.checking.values())
+        bounds += [candidate.cost for candidate in unchecked]
         bounds += [explorer.bound for explorer in self.waiting]
         bounds += [bound for _, bound in self.working.values()]
         return self._loss(min(bounds)) if bounds else self.incumbent.bound
