@@ -146,7 +146,7 @@ def in_hierarchy(hierarchy: object, **keys: object) -> Mistake:
         ({"source": {"url": "postgresql://h/d"}}, "source", "needs either `table` or `query`"),
         ({"source": {"url": "u", "table": "t", "query": "q"}}, "source", "either"),
         ({"source": "postgresql://host/db"}, "source", "does not say which table"),
-        ({"source": {"url": "u", "spark": "t"}}, "source", "several kinds of places"),
+        ({"source": {"url": "u", "spark": "t"}}, "source", "several kinds of locations"),
         ({"source": {"table": "t"}}, "source", "names no location"),
         ({"source": {"url": "u", "table": "t", "tabel": 1}}, "source.tabel", "did you mean"),
         ({"source": {"path": "x.csv", "header": "maybe"}}, "source.header", "true or false"),
