@@ -80,6 +80,26 @@ def test_every_engine_measures_the_same(place: Defined, tmp_path: Path) -> None:
     assert sorted_labels(found) == sorted_labels(expected)
 
 
+@pytest.mark.slow
+def test_every_engine_measures_the_same_risk(place: Defined, tmp_path: Path) -> None:
+    """With persons, sensitive values and warnings, before and after."""
+    definition = {**DEFINITION, "person": "name"}
+    place.load(PATIENTS)
+    (tmp_path / "other").mkdir()
+    reference = InFile(tmp_path / "other", ".csv")
+    reference.load(PATIENTS)
+    found = []
+    for each in (place, reference):
+        each.release(definition)
+        session = each.session if isinstance(each, InSpark) else None
+        places = {"source": each.source, "output": each.output}
+        report = shoal.risk({**places, **definition}, spark=session).to_dict()
+        assert report["after"]["persons"] is not None
+        assert report["after"]["sensitive"]
+        found.append(json.dumps({key: report[key] | {"name": ""} for key in report}))
+    assert found[0] == found[1]
+
+
 def sorted_labels(report: dict[str, Any]) -> str:
     """The report as text, labels in an order that does not depend on the engine."""
     for each in report["distributions"]:

@@ -54,6 +54,7 @@ def risk(
     population: int | str | Path | None = None,
     largest_set: int = 2,
     key_distinction: float = 1.0,
+    spark: Any = None,
 ) -> RiskReport:
     """How likely people are recognised in a table.
 
@@ -71,6 +72,7 @@ def risk(
             journalist's risk is counted there.
         largest_set: Distinction and separation are measured for sets of up to so many columns.
         key_distinction: Minimal keys are sets of columns with at least this distinction.
+        spark: The session for what a definition reads in Spark, else one is made.
 
     Returns:
         The report: `before`, and `after` for a definition whose release is there.
@@ -86,7 +88,7 @@ def risk(
     people = None if population is None or number is not None else FileOptions(str(population))
     if not quasi_identifiers:
         file = str(data) if isinstance(data, str | Path) else "definition"
-        return _of_definition(load(data), demands, people, file)
+        return _of_definition(load(data), demands, people, file, spark)
     roles = Roles(
         _listed(quasi_identifiers), _listed(person), _listed(sensitive), _listed(missing_values)
     )
@@ -113,7 +115,7 @@ def _share(value: float, name: str) -> float:
 
 
 def _of_definition(
-    definition: Definition, demands: Demands, people: SourceOptions | None, file: str
+    definition: Definition, demands: Demands, people: SourceOptions | None, file: str, spark: Any
 ) -> RiskReport:
     """The source by its quasi-identifiers, and the release where it can be read."""
     roles = Roles(
@@ -124,9 +126,10 @@ def _of_definition(
         definition.missing.sensitive == "value",
         None if definition.others == "keep" else tuple(definition.names("keep", "sensitive")),
     )
-    with closing(open_source(definition.source.options(), set(definition.attributes))) as source:
+    options, expect = definition.source.options(), set(definition.attributes)
+    with closing(open_source(options, expect, spark=spark)) as source:
         before = _measured(source, roles, demands, people)
-    written = open_release(definition)
+    written = open_release(definition, spark=spark)
     if written is None:
         return RiskReport(before)
     size = None if before.population is None else before.population.size
@@ -136,14 +139,14 @@ def _of_definition(
         after = risk_of(written, roles.quasi_identifiers, demands=same, without_blank=blank)
         after = _with_sensitive(after, written, roles, without_blank=blank)
     if roles.person or roles.released != ():
-        after = _found_again(after, definition, file)
+        after = _found_again(after, definition, file, spark)
     return RiskReport(before, after)
 
 
-def _found_again(after: Risk, definition: Definition, file: str) -> Risk:
+def _found_again(after: Risk, definition: Definition, file: str, spark: Any) -> Risk:
     """The release with what must be counted in its source: persons, and the warnings of the run."""
     try:
-        with find_release(definition, file=file) as found:
+        with find_release(definition, file=file, spark=spark) as found:
             persons = released_risk_by_persons(found, after.threshold)
             filled = found.prepared.definition
             warnings = examine_release(filled, found.source, found.table, found.node)
