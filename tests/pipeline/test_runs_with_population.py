@@ -10,11 +10,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from adapters import InDatabase, InSpark
 from oracle import Outcome, Row
 from pipeline.test_run_against_oracle import released, write_case
 from problems import Case, cases
@@ -206,17 +208,23 @@ def test_hierarchies_cover_the_values_of_the_population(tmp_path: Path) -> None:
     assert shoal.verify(tmp_path / "release.csv", definition).safe
 
 
-def test_the_population_may_be_a_table_of_a_database(tmp_path: Path) -> None:
-    import sqlite3
-
-    with sqlite3.connect(tmp_path / "people.db") as database:
-        database.execute("CREATE TABLE people (zip TEXT, age TEXT)")
-        database.executemany("INSERT INTO people VALUES (?, ?)", [row[::-1] for row in PEOPLE])
-    url = f"sqlite:///{tmp_path / 'people.db'}"
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["sqlite", "postgres", "mariadb", "spark"])
+def test_the_population_may_be_a_table_of_any_engine(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    session = request.getfixturevalue("spark_session") if engine == "spark" else None
+    place = (
+        InDatabase(request.getfixturevalue(f"{engine}_url"))
+        if session is None
+        else InSpark(tmp_path, session)
+    )
+    ages, zips = zip(*PEOPLE, strict=True)
+    place.load(pa.table({"zip": zips, "age": ages}))
     definition = defined(tmp_path, PEOPLE)
     wanted = shoal.run(definition)
-    definition["population"] = {"source": {"url": url, "table": "people"}, "k": 3}
-    assert shoal.run(definition).levels == wanted.levels
+    definition["population"] = {"source": place.source, "k": 3}
+    assert shoal.run(definition, spark=session).levels == wanted.levels
 
 
 def test_a_population_of_more_combinations_than_may_be_read_is_generalized(tmp_path: Path) -> None:
