@@ -98,14 +98,22 @@ def test_values_that_only_suppressed_records_have_are_not_named() -> None:
     before = {"a": 50, "b": 30, "rare": 1, "rarer": 2, None: 17}
     found = compare_counts("ill", before, {"a": 40, "b": 30, None: 17}, 3)
     assert "rare" not in repr(found)
-    assert found.unreleased is not None
-    assert found.unreleased.before == 3
-    assert found.unreleased.exact
+    assert found.others is not None
+    assert found.others.before == 3
+    assert found.others.exact
     assert {each.label: each.before for each in found.labels} == {"a": 50, "b": 30, None: 17}
     hidden = compare_counts("ill", before, {"a": 40, "b": 30, None: 17}, 5)
-    assert hidden.unreleased is not None
-    assert hidden.unreleased.before == pytest.approx(6.5)
+    assert hidden.others is not None
+    assert hidden.others.before == pytest.approx(6.5)
     assert [each.exact for each in hidden.labels] == [False, True, True]
+
+
+def test_rare_values_of_a_column_that_is_released_as_it_is_are_not_named() -> None:
+    found = compare_counts("ill", {"a": 50, "rare": 3, "rarer": 2}, {"a": 50, "rare": 3}, 4)
+    assert "rare" not in repr(found)
+    assert found.others is not None
+    assert found.others.after == 3
+    assert sum(each.before for each in found.entries) == pytest.approx(55)
 
 
 pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=30)

@@ -2,10 +2,11 @@
 
 `distribution_of` counts a quasi-identifier from the encoded table, `compare_counts` any other
 column from the counts of its values. To draw one: `labels` come in the order of the hierarchy, and
-`before_shares` and `after_shares` add up to 1 each, `unreleased` included.
+`before_shares` and `after_shares` add up to 1 each, `others` included.
 
-What is safe to show: every label here is in the release. Labels that only suppressed records have
-are one nameless entry. A label that fewer than k suppressed records have would tell about these
+What is safe to show: every label here is one of at least k released records. All other labels are
+one nameless entry: those of suppressed records only, and rare values of columns that are released
+as they are. A label that fewer than k suppressed records have would tell about these
 few, so together with at least one other label it shows the average of them all (`exact` is False).
 Totals stay right, and everything that is computed here is computed from what is shown.
 """
@@ -46,19 +47,19 @@ class LabelCount:
 class Distribution:
     """The labels of a column before and after; `level` is None for what is not generalized.
 
-    `unreleased` counts the records of all labels that are not in the release; None if there is no
-    such label.
+    `others` counts the records of all labels that fewer than k released records have; None if there
+    is no such label.
     """
 
     column: str
     level: int | None
     labels: tuple[LabelCount, ...]
-    unreleased: LabelCount | None = None
+    others: LabelCount | None = None
 
     @property
     def entries(self) -> tuple[LabelCount, ...]:
-        """The labels, and at last those that are not in the release."""
-        return self.labels if self.unreleased is None else (*self.labels, self.unreleased)
+        """The labels, and at last all others."""
+        return self.labels if self.others is None else (*self.labels, self.others)
 
     def before_shares(self) -> list[float]:
         """The share of each entry in the source."""
@@ -126,11 +127,11 @@ def _shown(
     column: str, level: int | None, counts: Sequence[tuple[str | None, int, int, int]], k: int
 ) -> Distribution:
     """What may be shown of labels with their counts before and after, and who was suppressed."""
-    released = [each for each in counts if each[2] > 0]
-    gone = [each for each in counts if each[2] == 0]
-    entries = list(released)
-    if gone:
-        entries.append((None, sum(e[1] for e in gone), 0, sum(e[3] for e in gone)))
+    entries = [each for each in counts if each[2] >= k]
+    rare = [each for each in counts if each[2] < k]
+    if rare:
+        _, before, after, members = zip(*rare, strict=True)
+        entries.append((None, sum(before), sum(after), sum(members)))
     hidden = hide_few([members for *_, members in entries], k)
     lost = sum(before - after for i, (_, before, after, _) in enumerate(entries) if i in hidden)
     shown = [
@@ -139,8 +140,8 @@ def _shown(
         else LabelCount(label, before, after)
         for i, (label, before, after, _) in enumerate(entries)
     ]
-    unreleased = shown.pop() if gone else None
-    return Distribution(column, level, tuple(shown), unreleased)
+    others = shown.pop() if rare else None
+    return Distribution(column, level, tuple(shown), others)
 
 
 def hide_few(members: Sequence[int], k: int) -> frozenset[int]:

@@ -76,7 +76,7 @@ class LabelGroup:
     records: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Shown):
     """Why a definition releases what it does, or why it releases nothing (`reasons`, `remedies`).
 

@@ -47,7 +47,7 @@ class Point:
     searched: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Frontier(Shown):
     """The points by suppression, then by k. `complete` is False where some were not proved."""
 

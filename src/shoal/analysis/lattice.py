@@ -61,7 +61,7 @@ class LatticeNode:
         return tuple(self.levels.values())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LatticeNodes(Shown):
     """The nodes by height, then by levels; all of them (`complete`), or those near the best.
 

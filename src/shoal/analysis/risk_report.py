@@ -25,7 +25,7 @@ DISCLOSES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RiskReport(Shown):
     """The risk of a table, or of a source and its release; `after` is None where there is none."""
 

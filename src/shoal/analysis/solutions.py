@@ -53,7 +53,7 @@ class Solution:
     precision: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solutions(Shown):
     """Safe nodes by rising loss; equal losses by suppressed records, then by levels.
 

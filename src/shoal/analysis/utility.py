@@ -49,7 +49,7 @@ class LossOf:
     attributes: Mapping[str, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class UtilityReport(Shown):
     """What a release lost, by every loss and measure, column by column and pair by pair.
 
@@ -317,13 +317,12 @@ def _plain_quality(each: Quality) -> dict[str, Any]:
 
 
 def _plain_distribution(each: Distribution) -> dict[str, Any]:
-    unreleased = each.unreleased
     return {
         "column": each.column,
         "level": each.level,
         "distance": each.distance,
         "labels": [_plain_label(one) for one in each.labels],
-        "unreleased": None if unreleased is None else _plain_label(unreleased),
+        "others": None if each.others is None else _plain_label(each.others),
     }
 
 

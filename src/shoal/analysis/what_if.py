@@ -76,7 +76,7 @@ class Answer:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WhatIf(Shown):
     """A node, and what single changes of it would mean, a line for each question."""
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shoal.report.result import ShownResult
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Applied(Shown):
     """What applying a transformation did.
 

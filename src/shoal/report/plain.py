@@ -14,6 +14,11 @@ PLAIN_WIDTH = 88
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
+def plain_sections(sections: Iterable[Section]) -> str:
+    """Sections as text, with an empty line between them."""
+    return "\n\n".join("\n".join(plain_section(each)) for each in sections)
+
+
 def plain_section(section: Section) -> Iterator[str]:
     """The lines of a section."""
     if section.title:
@@ -22,7 +27,7 @@ def plain_section(section: Section) -> Iterator[str]:
     for line in section.lines:
         yield from textwrap.wrap(line, PLAIN_WIDTH)
     for question, answer in section.cards:
-        yield f"{question}:"
+        yield question
         yield from textwrap.wrap(answer, PLAIN_WIDTH, initial_indent="  ", subsequent_indent="  ")
     if section.rows:
         yield from _columns([section.heading, *section.rows], section.numbers)
@@ -50,7 +55,7 @@ def markdown(title: str, sections: Iterable[Section]) -> str:
             parts.append(f"## {_escaped(section.title)}")
         verdict = "" if section.title else "**"
         parts += [f"{verdict}{_escaped(line)}{verdict}" for line in section.lines]
-        parts += [f"**{_escaped(asked)}**: {_escaped(said)}" for asked, said in section.cards]
+        parts += [f"**{_escaped(asked)}** {_escaped(said)}" for asked, said in section.cards]
         if section.rows:
             parts.append(_markdown_table(section))
         if section.copy:

@@ -47,7 +47,7 @@ class LargeClass:
     records: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Proposal(Shown):
     """A release before it is written: `result` is what its result would say."""
 

@@ -20,6 +20,7 @@ from shoal.report.columns import columns_of, treatment
 from shoal.report.drawing import Drawing, arrange
 from shoal.report.exposure import class_sizes, exposure_of
 from shoal.report.pictures import of_result
+from shoal.report.plain import plain_sections
 from shoal.report.render import html_card
 from shoal.report.sections import answers, safety
 from shoal.report.shown import Picture, data_frame
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class ShownResult(Result):
-    """The result that a run returns: a notebook shows it as a card.
+    """The result that a run returns: text at Python's prompt, a card in a notebook.
 
     `to_pandas` has a row for each quasi-identifier; `plot` draws risk, class sizes, losses and the
     progress of the search below each other.
@@ -61,6 +62,9 @@ class ShownResult(Result):
         if not drawn:
             drawn = [Drawing(said, said, "", 0)]
         return Picture(arrange(drawn, "Release", said).svg)
+
+    def __repr__(self) -> str:
+        return plain_sections(answers(self))
 
     def _repr_html_(self) -> str:
         return html_card(answers(self), verified=self.verified)

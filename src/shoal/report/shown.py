@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UserError
 from shoal.report.drawing import standing_alone
-from shoal.report.plain import plain_section
+from shoal.report.plain import plain_sections
 from shoal.report.render import html_card
 from shoal.report.write import write_whole
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shoal.report.sections import Section
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Picture:
     """A drawing as SVG that needs nothing from outside. A notebook shows it by itself."""
 
@@ -27,6 +27,9 @@ class Picture:
     def save(self, path: str | Path) -> None:
         """Write the SVG file in one step."""
         write_whole(standing_alone(self.svg) + "\n", Path(path))
+
+    def __repr__(self) -> str:
+        return "a picture: a notebook shows it, .save(path) writes it as SVG"
 
     def _repr_svg_(self) -> str:
         return standing_alone(self.svg)
@@ -45,7 +48,8 @@ def data_frame(records: Sequence[Mapping[str, Any]]) -> Any:
 class Shown(ABC):
     """What a value says of itself, once, for the terminal, notebooks and data frames.
 
-    A value that is safe or not says so by `verified`; its card has that colour.
+    A value that is safe or not says so by `verified`; its card has that colour. A dataclass that
+    is shown has `repr=False`, so that Python's prompt shows the same tables.
     """
 
     verified = True
@@ -63,7 +67,10 @@ class Shown(ABC):
         return data_frame(self.records())
 
     def __str__(self) -> str:
-        return "\n\n".join("\n".join(plain_section(each)) for each in self.sections())
+        return plain_sections(self.sections())
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         return html_card(self.sections(), verified=self.verified)
