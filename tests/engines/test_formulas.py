@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engines.duckdb.formulas import escaped, is_formula, unescaped
+from shoal.engines.duckdb.writing import escaped, is_formula, unescaped
 from shoal.engines.spark.source import is_formula as is_formula_in_spark
 
 RUN = (

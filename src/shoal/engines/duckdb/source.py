@@ -14,9 +14,9 @@ import duckdb
 import pyarrow as pa
 
 from shoal.engines.base import Column, Question, Recoding, Source
-from shoal.engines.duckdb.formulas import is_formula
 from shoal.engines.duckdb.queries import counting_query, recoding_query
 from shoal.engines.duckdb.session import Session, explained
+from shoal.engines.duckdb.writing import is_formula
 from shoal.errors import BadData, UserError
 
 if TYPE_CHECKING:

@@ -24,12 +24,11 @@ import duckdb
 
 from shoal.engines.base import FileOptions, FileTarget, Resources, SparkTarget, Staged
 from shoal.engines.duckdb.files import open_files
-from shoal.engines.duckdb.formulas import ESCAPE
 from shoal.engines.duckdb.queries import in_order
 from shoal.engines.duckdb.relation import SPELLED
 from shoal.engines.duckdb.session import Session, explained
 from shoal.engines.duckdb.source import TableSource
-from shoal.engines.duckdb.writing import check_names_for, layout_of, write
+from shoal.engines.duckdb.writing import ESCAPE, check_names_for, layout_of, write
 from shoal.engines.formats.parquet import write_folder
 from shoal.engines.leftovers import HIDDEN, owned, sweep
 from shoal.engines.swap import check_replaceable, put_in_place, restore

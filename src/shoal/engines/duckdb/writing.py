@@ -1,4 +1,11 @@
-"""A query written to a file by one COPY, or by a plugged-in writer; the same bytes every time."""
+"""A query written to a file by one COPY, or by a plugged-in writer; the same bytes every time.
+
+The second half escapes formulas in CSV. A spreadsheet runs a cell that begins with one of STARTS,
+quoted or not, unless it is a number with a sign. An apostrophe before the cell makes it text. It is
+put before every formula, also before one that has apostrophes already, and is taken away from the
+same texts when the release is read. So no two texts become one, and what is read is what was
+released.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from shoal.engines.duckdb.formulas import ESCAPE, escaped
 from shoal.engines.duckdb.session import INFINITE, Session, identifier, literal
 from shoal.engines.failures import check_finite, names_differing_in_case
 from shoal.engines.formats.registry import (
@@ -194,3 +200,36 @@ def _write_text(path: Path, text: str, layout: Layout) -> None:
     packing = None if layout.packing == "none" else layout.packing
     with pa.output_stream(str(path), compression=packing) as file:
         file.write(text.encode())
+
+
+ESCAPE = "escape"
+"""What an output says so that formulas are made harmless."""
+
+STARTS = r"=+\-@\t\r\n＝＋－＠"
+FORMULA = rf"(?s)[{STARTS}].+"
+NUMBER = r"[+-]?\.?[0-9][0-9., ]*([eE][+-]?[0-9]+)?%?"
+"""A cell that is run matches FORMULA as a whole, and not NUMBER."""
+
+_FORMULA, _NUMBER = literal(FORMULA), literal(NUMBER)
+_APOSTROPHE = literal("'")
+
+
+def is_formula(text: str) -> str:
+    """SQL that is true where a text, which is SQL too, would be run."""
+    return f"(regexp_full_match({text}, {_FORMULA}) AND NOT regexp_full_match({text}, {_NUMBER}))"
+
+
+def escaped(text: str) -> str:
+    """SQL for a text as it is written."""
+    return f"CASE WHEN {_is_marked(text)} THEN {_APOSTROPHE} || {text} ELSE {text} END"
+
+
+def unescaped(text: str) -> str:
+    """SQL for a text as it was before it was written."""
+    marked = f"starts_with({text}, {_APOSTROPHE}) AND {_is_marked(text)}"
+    return f"CASE WHEN {marked} THEN substr({text}, 2) ELSE {text} END"
+
+
+def _is_marked(text: str) -> str:
+    """SQL that is true for a formula with any number of apostrophes before it."""
+    return is_formula(f"ltrim({text}, {_APOSTROPHE})")

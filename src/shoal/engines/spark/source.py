@@ -13,7 +13,7 @@ from pyspark.serializers import NoOpSerializer
 from pyspark.sql import functions as F  # noqa: N812
 
 from shoal.engines.base import Generalization, Source
-from shoal.engines.duckdb.formulas import FORMULA, NUMBER
+from shoal.engines.duckdb.writing import FORMULA, NUMBER
 from shoal.engines.given_frame import GivenFrame, StagedFrame
 from shoal.engines.spark.failures import explained
 from shoal.engines.spark.queries import recoding_frame, records, spelled
