@@ -1,9 +1,9 @@
 """Files and frames, counted, recoded and written by an in-process DuckDB that spills to disk.
 
-Read in this order: `session.py` is one private connection; `relation.py` is a table as SQL, and
-what the text of a value is; `queries.py` has the two queries, counting and recoding; `source.py`
-puts them together as a Source. `files.py` finds and opens files: `json_shape.py` and the readers of
-`formats/` say how each is read, `union.py` makes one table of several. For a release, `writing.py`
+Read in this order: `session.py` is one private connection; `relation.py` is a table, or several
+as one, as SQL, and what the text of a value is; `queries.py` has the two queries, counting and
+recoding; `source.py` puts them together as a Source. `files.py` finds and opens files:
+`json_shape.py` and the readers of `formats/` say how each is read. For a release, `writing.py`
 writes a query to a file, with formulas escaped in CSV, and `staged.py`, which `opening.py` calls,
 keeps a file or folder hidden until it is published.
 """

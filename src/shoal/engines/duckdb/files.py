@@ -20,9 +20,9 @@ import pyarrow as pa
 
 from shoal.engines.base import Resources, without_password
 from shoal.engines.duckdb import json_shape
+from shoal.engines.duckdb.relation import FileScan, union
 from shoal.engines.duckdb.session import Session, disk_full, explained, literal
 from shoal.engines.duckdb.source import TableSource
-from shoal.engines.duckdb.union import FileScan, union
 from shoal.engines.duckdb.writing import ESCAPE, unescaped
 from shoal.engines.failures import check_names
 from shoal.engines.formats.csv import (
