@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.choosing import compare_with_best, judge_node, node_of
-from shoal.collapse.population import open_population
-from shoal.collapse.read import collapse
+from shoal.collapse.read import collapse, open_population
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.overwriting import check_written, sources_of

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shoal.cautions.examine import examine_release, refuse_if_strict
-from shoal.collapse.population import open_population
+from shoal.collapse.read import open_population
 from shoal.engines.base import DatabaseTarget, FileTarget, without_password
 from shoal.engines.duckdb.staged import formula_cautions
 from shoal.engines.failures import source_changed
