@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
 from definitions import definitions
-from shoal.definition import demands, locations, model
+from shoal.definition import demands, model, sources
 from shoal.definition.json_schema import json_schema
 from shoal.definition.model import Definition, DefinitionPart
 from shoal.definition.write import to_mapping
@@ -72,7 +72,7 @@ NAMES_IN_XML = {
 def test_the_xml_schema_has_a_name_for_every_key() -> None:
     parts = {
         part
-        for module in (model, locations, demands)
+        for module in (model, sources, demands)
         for part in vars(module).values()
         if isinstance(part, type) and issubclass(part, DefinitionPart)
     }

@@ -1,7 +1,7 @@
 """The definition of a release: what the user asks for. Nothing is read or searched here.
 
-Read `model` first: one frozen model of a whole definition. Its parts are in `sources`, `outputs`
-(with `locations`, what both share), `hierarchies/` (one module per kind), `demands` (demands on
+Read `model` first: one frozen model of a whole definition. Its parts are in `sources`, `outputs`,
+`hierarchies/` (one module per kind), `demands` (demands on
 sensitive attributes), `risk` (demands on the whole release) and `scalars` (shares, durations,
 paths).
 

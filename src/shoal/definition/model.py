@@ -31,7 +31,6 @@ from shoal.definition.hierarchies.plugin import PluggedIn
 from shoal.definition.hierarchies.registry import HierarchyChoice  # noqa: TC001 the model needs it
 from shoal.definition.hierarchies.suppress import Suppress
 from shoal.definition.hierarchies.tree import Taxonomy
-from shoal.definition.locations import Names  # noqa: TC001 the model needs it
 from shoal.definition.outputs import OutputChoice, OutputFile, OutputSpark, OutputTable
 from shoal.definition.risk import AboveThreshold, Population, Risk
 from shoal.definition.scalars import (
@@ -43,7 +42,15 @@ from shoal.definition.scalars import (
     Text,
     Wrong,
 )
-from shoal.definition.sources import Database, Files, Several, SourceChoice, SourceLocation, Spark
+from shoal.definition.sources import (
+    Database,
+    Files,
+    Names,
+    Several,
+    SourceChoice,
+    SourceLocation,
+    Spark,
+)
 from shoal.engines.base import Resources
 
 __all__ = [

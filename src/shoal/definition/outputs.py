@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from shoal.definition.locations import (
+from shoal.definition.scalars import Bytes, DefinitionPart, Delimiter, FilePath, Text, Wrong
+from shoal.definition.sources import (
     Names,
     check_options,
     installed,
@@ -16,7 +17,6 @@ from shoal.definition.locations import (
     local_path,
     long_form,
 )
-from shoal.definition.scalars import Bytes, DefinitionPart, Delimiter, FilePath, Text, Wrong
 from shoal.engines.base import DatabaseTarget, FileTarget, SparkTarget
 
 WriteFormat: TypeAlias = Annotated[str, installed("writer", "written")]
