@@ -19,7 +19,7 @@ from shoal.choosing import compare_with_best, judge_node, node_of
 from shoal.collapse.read import collapse, open_population
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
-from shoal.definition.overwriting import check_written, sources_of
+from shoal.definition.outputs import check_written, sources_of
 from shoal.definition.read import from_mapping, read
 from shoal.engines.opening import (
     check_apart,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.definition.model import Several
-from shoal.definition.overwriting import check_written, would_overwrite
+from shoal.definition.outputs import check_written, would_overwrite
 from shoal.definition.read import from_mapping
 from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.files import open_files

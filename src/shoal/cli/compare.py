@@ -36,7 +36,7 @@ def compare(
     """Search the data of a definition with several strategies; nothing is released."""
     from shoal.cli.progress import Display
     from shoal.comparing import compare as compare_strategies
-    from shoal.definition.overwriting import check_kept
+    from shoal.definition.outputs import check_kept
     from shoal.definition.read import override, read
     from shoal.events import Phase
     from shoal.report.comparison import document, text, write_comparison

@@ -72,7 +72,7 @@ def _read(definition: str, there: Path) -> Definition:
 
 def _check_kept(definition: str, output: Path) -> None:
     """Refuse to write over the definition, or over what it reads."""
-    from shoal.definition.overwriting import check_kept
+    from shoal.definition.outputs import check_kept
     from shoal.definition.read import read
 
     if definition != "-":

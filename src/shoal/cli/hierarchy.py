@@ -79,7 +79,7 @@ def make(
     From data; without a builder the proposed hierarchy is written:
       shoal hierarchy make --data patients.csv --column age --intervals 5,10,20 -o age.csv
     """
-    from shoal.definition.overwriting import check_data_kept, check_kept
+    from shoal.definition.outputs import check_data_kept, check_kept
     from shoal.definition.read import read
     from shoal.encode.hierarchy import write_hierarchy
 

@@ -47,7 +47,7 @@ def init(
 ) -> None:
     """Write a commented definition with proposed roles and hierarchies to start from."""
     from shoal.cli.output import check_free, save
-    from shoal.definition.overwriting import check_data_kept
+    from shoal.definition.outputs import check_data_kept
     from shoal.engines.base import FileOptions
 
     path = output or _named_after(data)

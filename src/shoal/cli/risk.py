@@ -109,7 +109,7 @@ def _check_free(
     path: Path, data: str, population_file: Path | None, *, is_definition: bool
 ) -> None:
     """Refuse, before anything is read, a file that cannot be written or would overwrite another."""
-    from shoal.definition.overwriting import check_data_kept, check_written
+    from shoal.definition.outputs import check_data_kept, check_written
     from shoal.definition.read import read
     from shoal.report.write import check_place
 

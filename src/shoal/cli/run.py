@@ -218,7 +218,7 @@ def check_places(
     transformation: Path | None = None,
 ) -> None:
     """Refuse, before the long work, a file that could not be written after it."""
-    from shoal.definition.overwriting import check_written
+    from shoal.definition.outputs import check_written
     from shoal.report.write import check_place
 
     failure = None if definition.report is None else of_failure(definition.report)

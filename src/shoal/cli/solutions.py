@@ -79,7 +79,7 @@ def read_definition(
 
     `written` are the files to write by what messages call them; - is standard output.
     """
-    from shoal.definition.overwriting import check_written
+    from shoal.definition.outputs import check_written
     from shoal.definition.read import override, read
     from shoal.report.write import check_place
 

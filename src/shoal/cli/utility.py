@@ -35,7 +35,7 @@ def utility(
     from shoal.analysis.utility import utility as measure
     from shoal.cli.output import print_json, save_json, show_sections
     from shoal.cli.progress import progress_of
-    from shoal.definition.overwriting import check_written
+    from shoal.definition.outputs import check_written
     from shoal.definition.read import read
     from shoal.report.write import check_place
 

@@ -7,8 +7,7 @@ paths).
 
 Then read `read`: from a file to the model, or to all mistakes at once. It uses `parse` (YAML, JSON)
 or `xml_read` (with `xml_parse`, `xml_mistakes`, `xml_elements`), `explain` (errors of the model in
-words) and `check` (mistakes that show only when several keys are looked at, with `overwriting` for
-files). `write` and `xml_write` go back to text; `json_schema` and `xml_parse` hold the schemas.
+words) and `check` (mistakes that show only when several keys are looked at). `write` and `xml_write` go back to text; `json_schema` and `xml_parse` hold the schemas.
 `demands` also makes the privacy models and the loss. `draft` proposes a definition for data (with
 `draft_persons` and `column_meaning`).
 """

@@ -21,7 +21,7 @@ from shoal.definition.model import (
     Spark,
     Taxonomy,
 )
-from shoal.definition.overwriting import clashes, sources_of
+from shoal.definition.outputs import clashes, sources_of
 from shoal.definition.scalars import nearest, shown
 from shoal.errors import BadDefinition, MissingExtra, Mistake, quoted
 from shoal.loss.base import CellLoss
