@@ -1,13 +1,12 @@
 """The definition of a release: what the user asks for. Nothing is read or searched here.
 
 Read `model` first: one frozen model of a whole definition. Its parts are in `sources`, `outputs`,
-`hierarchies/` (one module per kind), `demands` (demands on
-sensitive attributes), `risk` (demands on the whole release) and `scalars` (shares, durations,
-paths).
+`hierarchies/` (one module per kind), `demands` (what is demanded, and the privacy models and the
+loss that it means) and `scalars` (shares, durations, paths).
 
 Then read `read`: from a file to the model, or to all mistakes at once. It uses `parse` (YAML, JSON)
 or `xml_read` (with `xml_parse`, `xml_mistakes`, `xml_elements`), `explain` (errors of the model in
-words) and `check` (mistakes that show only when several keys are looked at). `write` and `xml_write` go back to text; `json_schema` and `xml_parse` hold the schemas.
-`demands` also makes the privacy models and the loss. `draft` proposes a definition for data (with
-`draft_persons` and `column_meaning`).
+words) and `check` (mistakes that show only when several keys are looked at). `write` and
+`xml_write` go back to text; `json_schema` and `xml_parse` hold the schemas. `draft` proposes a
+definition for data (with `draft_persons` and `column_meaning`).
 """

@@ -13,11 +13,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field, model_validator
 
 from shoal.definition.demands import (
+    AboveThreshold,
     Closeness,
     Diversity,
     Likeness,
     Parameters,
+    Population,
     Recursive,
+    Risk,
     parameters_of,
 )
 from shoal.definition.hierarchies.base import Kind as Hierarchy
@@ -26,13 +29,11 @@ from shoal.definition.hierarchies.dates import Dates, DateUnit
 from shoal.definition.hierarchies.file import Csv
 from shoal.definition.hierarchies.groups import Groups
 from shoal.definition.hierarchies.intervals import Intervals
-from shoal.definition.hierarchies.mask import Mask
+from shoal.definition.hierarchies.mask import Mask, Suppress
 from shoal.definition.hierarchies.plugin import PluggedIn
 from shoal.definition.hierarchies.registry import HierarchyChoice  # noqa: TC001 the model needs it
-from shoal.definition.hierarchies.suppress import Suppress
 from shoal.definition.hierarchies.tree import Taxonomy
 from shoal.definition.outputs import OutputChoice, OutputFile, OutputSpark, OutputTable
-from shoal.definition.risk import AboveThreshold, Population, Risk
 from shoal.definition.scalars import (
     Bytes,
     DefinitionPart,

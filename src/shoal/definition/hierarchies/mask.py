@@ -1,4 +1,4 @@
-"""`mask`: characters replaced by `*`."""
+"""Values hidden by `*`: `mask`, some characters at each level, and `suppress`, the whole value."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from shoal.errors import BadHierarchy, Mistake
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
+
 
 LONGEST_MASK = 1000
 """More characters than any code has; `mask: 100000` is a slip, not a wish for as many levels."""
@@ -119,3 +120,34 @@ class Mask(Kind):
         mask = keys.pop("mask")
         steps = {"steps": joined(mask)} if isinstance(mask, list) else {"characters": mask}
         child(holder, "mask", **steps, **keys)
+
+
+class Suppress(Kind):
+    """The value, then `*`. The one word `suppress` is all of it."""
+
+    key: ClassVar[str] = "suppress"
+    example: ClassVar[str] = "suppress"
+    nesting: ClassVar[str] = "there is one level only"
+    xsd: ClassVar[str] = '  <xs:complexType name="suppress"/>'
+
+    @property
+    def listed(self) -> int:
+        """There is no level between the values and `*`."""
+        return 0
+
+    def rows(self, attribute: str, counts: Mapping[str, int]) -> Rows:  # noqa: ARG002
+        """The values alone."""
+        return Rows.of_values([(value,) for value in sorted(counts)])
+
+    def written(self) -> Any:
+        """The one word."""
+        return self.key
+
+    @classmethod
+    def from_xml(cls, element: _Element) -> Any:  # noqa: ARG003
+        """The element has no content."""
+        return cls.key
+
+    def to_xml(self, holder: _Element) -> None:
+        """The element has no content."""
+        child(holder, self.tag())

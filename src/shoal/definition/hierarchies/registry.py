@@ -16,8 +16,8 @@ from shoal import plugins
 from shoal.definition import hierarchies
 from shoal.definition.hierarchies.base import Kind
 from shoal.definition.hierarchies.file import LOOKS_LIKE_A_PATH, Csv
+from shoal.definition.hierarchies.mask import Suppress
 from shoal.definition.hierarchies.plugin import PluggedIn
-from shoal.definition.hierarchies.suppress import Suppress
 from shoal.definition.scalars import DefinitionPart, Wrong, nearest, shown
 
 
