@@ -1,7 +1,7 @@
 """The definition of a release: what the user asks for. Nothing is read or searched here.
 
 Read `model` first: one frozen model of a whole definition. Its parts are in `sources`, `outputs`,
-`hierarchies/` (one module per kind), `demands` (what is demanded, and the privacy models and the
+`hierarchies/` (the kinds), `demands` (what is demanded, and the privacy models and the
 loss that it means) and `scalars` (shares, durations, paths).
 
 Then read `read`: from a file to the model, or to all mistakes at once. It uses `parse` (YAML, JSON)

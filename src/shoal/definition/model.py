@@ -24,12 +24,11 @@ from shoal.definition.demands import (
     parameters_of,
 )
 from shoal.definition.hierarchies.base import Kind as Hierarchy
-from shoal.definition.hierarchies.cuts import Cuts
 from shoal.definition.hierarchies.dates import Dates, DateUnit
 from shoal.definition.hierarchies.file import Csv
 from shoal.definition.hierarchies.groups import Groups
-from shoal.definition.hierarchies.intervals import Intervals
 from shoal.definition.hierarchies.mask import Mask, Suppress
+from shoal.definition.hierarchies.numbers import Cuts, Intervals
 from shoal.definition.hierarchies.plugin import PluggedIn
 from shoal.definition.hierarchies.registry import HierarchyChoice  # noqa: TC001 the model needs it
 from shoal.definition.hierarchies.tree import Taxonomy

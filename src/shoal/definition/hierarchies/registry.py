@@ -22,11 +22,11 @@ from shoal.definition.scalars import DefinitionPart, Wrong, nearest, shown
 
 
 def _found_kinds() -> dict[str, type[Kind]]:
-    """The kinds of all modules of the package by their keys, in the order of the modules."""
+    """The kinds of all modules of the package, in the order of their keys."""
     for module in iter_modules(hierarchies.__path__):
         if module.name != "registry":
             import_module(f"{hierarchies.__name__}.{module.name}")
-    kinds = sorted(Kind.__subclasses__(), key=lambda kind: kind.__module__)
+    kinds = sorted(Kind.__subclasses__(), key=lambda kind: kind.key)
     return {kind.key: kind for kind in kinds}
 
 
