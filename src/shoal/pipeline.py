@@ -21,6 +21,7 @@ from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.outputs import check_written, sources_of
 from shoal.definition.read import from_mapping, read
+from shoal.engines.local_files import check_place
 from shoal.engines.opening import (
     check_apart,
     check_columns,
@@ -39,7 +40,6 @@ from shoal.releasing import Found, about_run, write_release
 from shoal.releasing import Observer as Observer
 from shoal.releasing import Prepared as Prepared
 from shoal.report.result import Run, Stopwatch, build_failure
-from shoal.report.write import check_place
 from shoal.search.run import no_solution, problem_of, search
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import servers
 from shoal.cli import doctor
 from shoal.cli.app import app
-from shoal.engines.leftovers import FOLDER, HIDDEN, owned
+from shoal.engines.local_files import FOLDER, HIDDEN, owned
 
 
 def run(*arguments: str | Path) -> str:

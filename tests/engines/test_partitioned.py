@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import shoal
 from adapters import rows_of
-from shoal.engines import swap
+from shoal.engines import local_files
 from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding, Resources
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.formats.parquet import fixed_folder, partitions_of
@@ -166,7 +166,7 @@ def test_an_earlier_release_is_replaced_as_a_whole(
 ) -> None:
     target = FileTarget(tmp_path / "out", "parquet", partition_by=("year",))
     if not exchange:
-        monkeypatch.setattr(swap, "_exchange", lambda *_: False)
+        monkeypatch.setattr(local_files, "_exchange", lambda *_: False)
     release(PATIENTS, target)
     release(PATIENTS.slice(0, 1), target)
     assert files_in(tmp_path / "out") == ["year=2024/part-00000.parquet"]
@@ -177,11 +177,11 @@ def test_a_folder_that_stepped_aside_is_put_back_unless_a_new_one_is_there(tmp_p
     aside = tmp_path / ".out.shoal-before"
     aside.mkdir()
     (aside / "old.parquet").touch()
-    assert swap.stepped_aside(tmp_path) == [tmp_path / "out"]
-    swap.restore(tmp_path / "out")
+    assert local_files.folders_with_backup(tmp_path) == [tmp_path / "out"]
+    local_files.restore_folder(tmp_path / "out")
     assert files_in(tmp_path) == ["out/old.parquet"]
     aside.mkdir()
-    swap.restore(tmp_path / "out")
+    local_files.restore_folder(tmp_path / "out")
     assert files_in(tmp_path) == ["out/old.parquet"]
     assert not aside.exists()
 

@@ -19,7 +19,7 @@ from shoal.engines.base import (
     SparkOptions,
     SparkTarget,
 )
-from shoal.engines.leftovers import owned
+from shoal.engines.local_files import owned
 from shoal.engines.opening import check_target, open_source, recode_into
 from shoal.engines.spark import open_frame, stage_rows
 from shoal.engines.spark.catalog import check_table

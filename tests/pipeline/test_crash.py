@@ -43,7 +43,7 @@ def test_a_killed_run_leaves_the_old_output_or_the_new_one_whole(tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_run_deletes_orphans_and_leaves_files_of_running_processes(tmp_path: Path) -> None:
-    from shoal.engines.leftovers import FOLDER, HIDDEN, owned
+    from shoal.engines.local_files import FOLDER, HIDDEN, owned
 
     write_demo(tmp_path, 100)
     temporary = tmp_path / "tmp"
@@ -63,7 +63,7 @@ def test_a_run_deletes_orphans_and_leaves_files_of_running_processes(tmp_path: P
 
 @pytest.mark.slow
 def test_a_run_into_a_database_sweeps_what_a_killed_one_spilled(tmp_path: Path) -> None:
-    from shoal.engines.leftovers import FOLDER, owned
+    from shoal.engines.local_files import FOLDER, owned
 
     write_demo(tmp_path, 100)
     definition = tmp_path / "patients.yaml"

@@ -38,7 +38,7 @@ from shoal.applying.together import (
     unite,
 )
 from shoal.engines.given_frame import StagedFrame
-from shoal.engines.leftovers import FOLDER, owned
+from shoal.engines.local_files import FOLDER, owned
 from shoal.engines.opening import check_apart, check_target, one_session
 from shoal.errors import BadData, Infeasible
 from shoal.events import History, Phase, Proved, Released

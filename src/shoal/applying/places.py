@@ -14,9 +14,8 @@ from shoal.definition.read import from_mapping
 from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.frames.source import is_spark, open_frame
-from shoal.engines.leftovers import FOLDER, owned
+from shoal.engines.local_files import FOLDER, is_same_file, owned
 from shoal.engines.opening import open_source
-from shoal.engines.same_file import is_same_file
 from shoal.engines.spark import open_frame as open_spark_frame
 from shoal.events import Working
 from shoal.release.contents import restored

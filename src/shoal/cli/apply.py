@@ -123,7 +123,7 @@ def _location(text: str) -> Any:
 def _check_result(transformation: Path, data: Any, output: Any, release: Any, result: Path) -> None:
     """Refuse, before anything is read, a result that would overwrite what is read or written."""
     from shoal.applying.places import check_result
-    from shoal.report.write import check_place
+    from shoal.engines.local_files import check_place
 
     check_place(result)
     check_result(transformation, data, output, release, result)
@@ -131,7 +131,7 @@ def _check_result(transformation: Path, data: Any, output: Any, release: Any, re
 
 def _remove_leftovers(output: Any) -> None:
     """Remove what an interrupt left behind that came between the making of a file and its use."""
-    from shoal.engines.leftovers import sweep_own
+    from shoal.engines.local_files import sweep_own
 
     path = output.get("path") if isinstance(output, dict) else output
     if isinstance(path, str):

@@ -66,13 +66,20 @@ def _folders(definition: Definition) -> list[Path]:
 
 def _files(folders: list[Path], dry_run: bool, every_host: bool) -> Iterator[str]:
     """Remove files and folders; yields a line for each."""
-    from shoal.engines.leftovers import FOLDER, HIDDEN, left_in, remove, temporary_folder
-    from shoal.engines.swap import restore, stepped_aside
+    from shoal.engines.local_files import (
+        FOLDER,
+        HIDDEN,
+        folders_with_backup,
+        left_in,
+        remove,
+        restore_folder,
+        temporary_folder,
+    )
 
     for folder in folders:
-        for path in stepped_aside(folder):
+        for path in folders_with_backup(folder):
             if not dry_run:
-                restore(path)
+                restore_folder(path)
             yield f"{'would put back' if dry_run else 'put back'} {path}"
     temporary = temporary_folder()
     for folder in dict.fromkeys(folders if temporary is None else [*folders, temporary]):

@@ -38,10 +38,10 @@ def compare(
     from shoal.comparing import compare as compare_strategies
     from shoal.definition.outputs import check_kept
     from shoal.definition.read import override, read
+    from shoal.engines.local_files import check_place
     from shoal.events import Phase
     from shoal.report.comparison import document, text, write_comparison
     from shoal.report.progress import standing
-    from shoal.report.write import check_place
 
     places = [path for path in (None if json in (None, "-") else Path(json), report) if path]
     for path in places:

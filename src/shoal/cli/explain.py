@@ -63,7 +63,7 @@ explain.__doc__ = f"{explain.__doc__}\n{EXAMPLES}"
 def _check_kept(result: Path, json: str | None) -> None:
     """Refuse to overwrite the result that is read."""
     from shoal.definition.outputs import check_data_kept
-    from shoal.report.write import check_place
+    from shoal.engines.local_files import check_place
 
     if json is not None and json != "-":
         check_place(Path(json))

@@ -41,7 +41,7 @@ def lattice(
     from shoal.analysis.lattice import lattice as count_nodes
     from shoal.cli.progress import progress_of
     from shoal.cli.solutions import read_definition, write
-    from shoal.report.write import write_whole
+    from shoal.engines.local_files import write_whole
 
     given = read_definition(definition, {"JSON": json, "CSV": csv, "picture": svg})
     with progress_of(f"Reading {given.source.shown}") as display:

@@ -74,7 +74,7 @@ def save_json(path: Path, value: Any) -> None:
     """A plain value as a JSON file, replaced in one step."""
     import json
 
-    from shoal.report.write import write_whole
+    from shoal.engines.local_files import write_whole
 
     write_whole(json.dumps(value, indent=2, ensure_ascii=False) + "\n", path)
 

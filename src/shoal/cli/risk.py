@@ -111,7 +111,7 @@ def _check_free(
     """Refuse, before anything is read, a file that cannot be written or would overwrite another."""
     from shoal.definition.outputs import check_data_kept, check_written
     from shoal.definition.read import read
-    from shoal.report.write import check_place
+    from shoal.engines.local_files import check_place
 
     check_place(path)
     if is_definition:

@@ -203,7 +203,7 @@ def remove_leftovers(definition: Definition, *further: Path | None) -> None:
 
     A command makes one run, so whatever belongs to this process belongs to that run.
     """
-    from shoal.engines.leftovers import sweep_own
+    from shoal.engines.local_files import sweep_own
 
     places = [*further, None if definition.output is None else definition.output.file]
     for place in filter(None, places):
@@ -219,7 +219,7 @@ def check_places(
 ) -> None:
     """Refuse, before the long work, a file that could not be written after it."""
     from shoal.definition.outputs import check_written
-    from shoal.report.write import check_place
+    from shoal.engines.local_files import check_place
 
     failure = None if definition.report is None else of_failure(definition.report)
     given = {

@@ -81,7 +81,7 @@ def read_definition(
     """
     from shoal.definition.outputs import check_written
     from shoal.definition.read import override, read
-    from shoal.report.write import check_place
+    from shoal.engines.local_files import check_place
 
     search = None if time_limit is None else {"time limit": time_limit}
     name = f"{path} with the options of the command"

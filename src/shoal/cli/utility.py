@@ -37,7 +37,7 @@ def utility(
     from shoal.cli.progress import progress_of
     from shoal.definition.outputs import check_written
     from shoal.definition.read import read
-    from shoal.report.write import check_place
+    from shoal.engines.local_files import check_place
 
     if json is not None and json != "-":
         check_place(Path(json))

@@ -43,7 +43,7 @@ from shoal.engines.base import (
     UnitedOptions,
     without_password,
 )
-from shoal.engines.same_file import (
+from shoal.engines.local_files import (
     file_of_url,
     files_beside,
     is_path,

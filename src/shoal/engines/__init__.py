@@ -10,7 +10,7 @@ Staged). Then `opening.py`, which chooses the engine for a source and a target. 
 - `formats/` CSV, Parquet, Excel and XML outside of any engine, and the plug-ins that add formats
 
 The other modules are shared by all engines: `failures.py` (errors that are alike), `given_frame.py`
-(frames of the caller's), `class_order.py` (the order of a release), `process.py` (memory, Ctrl-C),
-`leftovers.py` and `swap.py` (staged files), `same_file.py`. Engines do not import each other,
-except that all may use DuckDB; an import contract keeps that.
+(frames of the caller's), `class_order.py` (the order of a release), `process.py` (memory, Ctrl-C)
+and `local_files.py` (same or not, temporary, written or replaced in one step). Engines do not
+import each other, except that all may use DuckDB; an import contract keeps that.
 """

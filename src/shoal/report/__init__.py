@@ -13,7 +13,6 @@ Read in this order:
 - `shown`: the base of values that have a text, a card in a notebook, a data frame and a picture.
 - `comparison`: the report of a comparison of strategies.
 - `progress`: the steps of a run in words.
-- `write`: small text files, written whole or not at all.
 
 A new section of the report is one function in `sections` or `measured`, or in `run` if it needs the
 definition.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.definition.demands import loss_of
 from shoal.definition.write import to_mapping
+from shoal.engines.local_files import write_whole
 from shoal.events import Progress, Proved
 from shoal.loss.base import CellLoss
 from shoal.privacy.base import meets, reaches
@@ -24,7 +25,6 @@ from shoal.report.plain import plain_sections
 from shoal.report.render import html_card
 from shoal.report.sections import answers, safety
 from shoal.report.shown import Picture, data_frame
-from shoal.report.write import write_whole
 from shoal.values import Best, Counts, Demand, Failure, Result, Treatment
 
 if TYPE_CHECKING:

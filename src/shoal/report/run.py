@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.definition.write import to_mapping, yaml_lines
 from shoal.engines.base import without_password
+from shoal.engines.local_files import write_whole
 from shoal.errors import quoted
 from shoal.report.measured import (
     class_section,
@@ -33,7 +34,6 @@ from shoal.report.sections import (
     warning_section,
     where,
 )
-from shoal.report.write import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

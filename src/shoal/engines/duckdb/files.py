@@ -41,7 +41,7 @@ from shoal.engines.formats.parquet import (
     schema_of,
 )
 from shoal.engines.formats.registry import READERS, spool
-from shoal.engines.same_file import from_home
+from shoal.engines.local_files import from_home
 from shoal.errors import BadData, did_you_mean
 
 if TYPE_CHECKING:

@@ -30,8 +30,15 @@ from shoal.engines.duckdb.session import Session, explained
 from shoal.engines.duckdb.source import TableSource
 from shoal.engines.duckdb.writing import ESCAPE, check_names_for, layout_of, write
 from shoal.engines.formats.parquet import write_folder
-from shoal.engines.leftovers import HIDDEN, owned, sweep
-from shoal.engines.swap import check_replaceable, put_in_place, restore
+from shoal.engines.local_files import (
+    HIDDEN,
+    check_replaceable,
+    owned,
+    replace_folder,
+    restore_folder,
+    sweep,
+    umask,
+)
 from shoal.errors import BadOutput
 from shoal.values import Caution
 
@@ -50,7 +57,7 @@ def check_file(target: FileTarget) -> None:
     _check_delimiter(target.delimiter)
     path, folder = target.path, target.path.resolve().parent
     if target.is_folder:
-        restore(path.resolve())
+        restore_folder(path.resolve())
         check_replaceable(path)
     elif path.exists() and not path.is_file():
         raise BadOutput(
@@ -192,14 +199,14 @@ class StagedFile(StagedPath):
         """The permissions of the file it replaces, or those any new file gets."""
         with contextlib.suppress(FileNotFoundError):
             return stat.S_IMODE(self._final.stat().st_mode)
-        return 0o666 & ~_umask()
+        return 0o666 & ~umask()
 
 
 class StagedFolder(StagedPath):
     """A folder of Parquet files, published by a rename.
 
     The files in it have the permissions of any new file. An earlier release in its place is
-    exchanged with it in one step where the system can (see swap.py).
+    exchanged with it in one step where the system can (see `local_files.replace_folder`).
     """
 
     def __init__(self, target: FileTarget, resources: Resources = Resources()) -> None:  # noqa: B008
@@ -229,19 +236,12 @@ class StagedFolder(StagedPath):
             for name in files:
                 _flush(Path(folder, name))
             _flush_folder(Path(folder))
-        self.path.chmod(0o777 & ~_umask())
-        put_in_place(self.path, self._final)
+        self.path.chmod(0o777 & ~umask())
+        replace_folder(self.path, self._final)
 
     def discard(self) -> None:
         """Remove it; harmless after publish or when called twice."""
         shutil.rmtree(self.path, ignore_errors=True)
-
-
-def _umask() -> int:
-    """What new files lack; it can only be read by setting it, for that moment to the strictest."""
-    mask = os.umask(0o777)
-    os.umask(mask)
-    return mask
 
 
 def _flush(path: Path) -> None:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.engines.failures import LONGEST_DECIMAL, check_names
-from shoal.engines.same_file import from_home
+from shoal.engines.local_files import from_home
 from shoal.errors import BadData
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from shoal.engines.base import Staged
-from shoal.engines.leftovers import is_left, owned
+from shoal.engines.local_files import is_left, owned
 from shoal.engines.spark.reading import parts_of, sql_name, tables_beside
 from shoal.engines.spark.relation import relation_of
 from shoal.engines.spark.session import open_session

@@ -8,7 +8,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from shoal.engines.base import Staged
-from shoal.engines.leftovers import HIDDEN, owned
+from shoal.engines.local_files import HIDDEN, owned
 from shoal.engines.spark.reading import read_written
 from shoal.engines.spark.relation import relation_of
 from shoal.engines.spark.source import SparkSource

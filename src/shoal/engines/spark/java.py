@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.engines.leftovers import FOLDER, owned
+from shoal.engines.local_files import FOLDER, owned
 from shoal.errors import MissingExtra
 
 OLDEST = 17

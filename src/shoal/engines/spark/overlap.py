@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from shoal.engines.base import DatabaseTarget, FileOptions, FileTarget, SparkTarget
-from shoal.engines.same_file import is_read_by, lies_in, resolved
+from shoal.engines.local_files import is_read_by, lies_in, resolved
 from shoal.engines.spark.reading import format_of, parts_of, sql_name
 from shoal.engines.spark.session import open_session
 from shoal.engines.spark.source import open_spark

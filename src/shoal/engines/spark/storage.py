@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from shoal.engines.leftovers import HIDDEN, is_left
-from shoal.engines.swap import put_in_place, restore
+from shoal.engines.local_files import HIDDEN, is_left, replace_folder, restore_folder
 
 if TYPE_CHECKING:
     from shoal.engines.spark.session import Session
@@ -99,7 +98,7 @@ class Folder:
             if is_left(name, HIDDEN):
                 self.beside(name).remove()
         if self.local is not None:
-            restore(self.local)
+            restore_folder(self.local)
         elif self._aside.exists():
             if self.exists():
                 self._aside.remove()
@@ -114,7 +113,7 @@ class Folder:
         is no folder of that name, and `sweep` can undo the first of them.
         """
         if self.local is not None and other.local is not None:
-            put_in_place(self.local, other.local)
+            replace_folder(self.local, other.local)
         elif not other.exists():
             self._move_to(other)
         else:

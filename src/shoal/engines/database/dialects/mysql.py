@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from shoal.engines.database.connection import Connection, SourceOpener, TableName
 from shoal.engines.database.dialects.base import CONNECT_TIMEOUT, Dialect, Overlap
 from shoal.engines.database.dialects.mysql_values import MariaDBValues, MySQLValues
-from shoal.engines.same_file import from_home
+from shoal.engines.local_files import from_home
 from shoal.errors import UserError
 
 _CODES: Mapping[int, str] = MappingProxyType(

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from shoal.engines.database.connection import Connection, OpenSource, SourceOpener, TableName
 from shoal.engines.database.dialects.base import Dialect, Overlap
 from shoal.engines.database.dialects.sqlite_values import SQLiteValues, add_functions
-from shoal.engines.same_file import is_same_file, sqlite_file
+from shoal.engines.local_files import is_same_file, sqlite_file
 from shoal.errors import quoted
 
 _PARAMETERS = ("uri", "timeout", "mode", "cache", "immutable", "nolock", "psow", "vfs")
