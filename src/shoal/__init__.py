@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         ShoalError,
     )
     from shoal.pipeline import run
-    from shoal.report.progress import show_progress
+    from shoal.report.sections import show_progress
     from shoal.values import Comparison, Result, Verdict
 
 _MODULES = {
@@ -69,7 +69,7 @@ _MODULES = {
     "lattice": "analysis.lattice",
     "risk": "analysis.before_after",
     "run": "pipeline",
-    "show_progress": "report.progress",
+    "show_progress": "report.sections",
     "solutions": "analysis.solutions",
     "utility": "analysis.utility",
     "verify": "checking",

@@ -6,7 +6,7 @@ import pytest
 
 from shoal.cli import progress
 from shoal.events import Phase, Progress, Stopped, Working
-from shoal.report.progress import standing
+from shoal.report.sections import standing
 from shoal.values import Best
 
 

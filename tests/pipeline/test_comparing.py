@@ -16,8 +16,8 @@ from oracle import Ladder
 from problems import Case, problem_of
 from shoal.definition.model import Search
 from shoal.events import Proved
-from shoal.report.chart import Line, chart, plain_chart
 from shoal.report.comparison import document, page, text
+from shoal.report.drawing import Line, chart, plain_chart
 from shoal.search.trial import Memory, attempt
 from shoal.values import Comparison
 

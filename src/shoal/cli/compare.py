@@ -41,7 +41,7 @@ def compare(
     from shoal.engines.local_files import check_place
     from shoal.events import Phase
     from shoal.report.comparison import document, text, write_comparison
-    from shoal.report.progress import standing
+    from shoal.report.sections import standing
 
     places = [path for path in (None if json in (None, "-") else Path(json), report) if path]
     for path in places:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from shoal.events import Phase, Progress, Working
-from shoal.report.progress import DOING, standing
+from shoal.report.sections import DOING, standing
 
 if TYPE_CHECKING:
     from rich.status import Status

@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.engines.local_files import write_whole
-from shoal.report.chart import NOTHING, Line, chart, plain_chart
-from shoal.report.plain import plain_section
-from shoal.report.render import html_page
+from shoal.report.drawing import NOTHING, Line, chart, plain_chart
+from shoal.report.render import html_page, plain_section
 from shoal.report.result import finite
 from shoal.report.sections import Section
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from shoal.report.chart import Line, chart
-from shoal.report.drawing import WIDTH, Drawing, box, colour, line, text
+from shoal.report.drawing import WIDTH, Drawing, Line, box, chart, colour, line, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from shoal.report.chart import COLOURS
+from shoal.report.drawing import COLOURS
 from shoal.report.shown import Picture
 
 LEFT, TOP, WIDTH, HEIGHT = 74, 40, 600, 320

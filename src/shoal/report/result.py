@@ -17,12 +17,10 @@ from shoal.engines.local_files import write_whole
 from shoal.events import Progress, Proved
 from shoal.loss.base import CellLoss
 from shoal.privacy.base import meets, reaches
-from shoal.report.columns import columns_of, treatment
+from shoal.report.counts import class_sizes, columns_of, exposure_of, treatment
 from shoal.report.drawing import Drawing, arrange
-from shoal.report.exposure import class_sizes, exposure_of
 from shoal.report.pictures import of_result
-from shoal.report.plain import plain_sections
-from shoal.report.render import html_card
+from shoal.report.render import html_card, plain_sections
 from shoal.report.sections import answers, safety
 from shoal.report.shown import Picture, data_frame
 from shoal.values import Best, Counts, Demand, Failure, Result, Treatment

@@ -20,8 +20,7 @@ from shoal.report.measured import (
     risk_section,
     with_progress,
 )
-from shoal.report.plain import markdown, plain_section
-from shoal.report.render import html_page
+from shoal.report.render import html_page, markdown, plain_section
 from shoal.report.result import to_dict
 from shoal.report.sections import (
     Section,

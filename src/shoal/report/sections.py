@@ -1,6 +1,7 @@
-"""The answers of a result: sections of sentences and tables, then the sentences themselves.
+"""What a run says: sections of sentences and tables, then the sentences, then its progress.
 
-HTML, text, notebooks and the terminal show the same ones.
+HTML, text, notebooks and the terminal show the same ones. `show_progress` prints the progress where
+a notebook or a script runs it.
 """
 
 from __future__ import annotations
@@ -9,9 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shoal.events import NO_PROOF, Improved, Phase, Progress, Proved, Released, Stopped
+
 if TYPE_CHECKING:
+    from shoal.events import Event
     from shoal.report.drawing import Drawing
     from shoal.values import Choice, Result, Treatment
+
 
 WEIGHTED = "the sum of priority times information loss of the level"
 
@@ -336,3 +341,42 @@ def count(number: int, singular: str, plural: str = "") -> str:
 def share(part: int, whole: int) -> str:
     """A part as a percentage."""
     return f"{part / whole:.2%}" if whole else "0%"
+
+
+DOING = {
+    "read": "Reading",
+    "search": "Searching",
+    "warn": "Looking for warnings",
+    "release": "Releasing",
+    "verify": "Verifying",
+}
+LONG_TO_START = 1.5
+"""Seconds without any box or node after which a search says why."""
+
+
+def show_progress(event: Event) -> None:
+    """Print each step and each better solution: `shoal.run(..., observe=shoal.show_progress)`."""
+    if isinstance(event, Phase) and event.name in DOING:
+        print(" ".join(filter(None, (DOING[event.name], event.detail))), flush=True)  # noqa: T201
+    elif isinstance(event, Improved | Proved | Stopped):
+        print(f"  {standing(event)}", flush=True)  # noqa: T201
+    elif isinstance(event, Released):
+        print(f"Released: {event.result.output}", flush=True)  # noqa: T201
+
+
+def standing(event: Progress) -> str:
+    """Best loss, bound, gap, nodes and boxes; before the first box, that code is being compiled."""
+    if event.seconds > LONG_TO_START and not event.boxes and not event.checked:
+        return (
+            "getting ready; its code is compiled, which takes up to a minute: once, or in every run"
+            " where `shoal doctor` finds no cache folder"
+        )
+    best = "none yet" if event.best is None else f"{event.best.loss:.6f}"
+    gap = "" if event.best is None else f", gap {event.gap:.1%}"
+    boxes = f", {count(event.boxes, 'box', 'boxes')}" if event.boxes else ""
+    stopped = ""
+    if isinstance(event, Stopped):
+        stopped = ", not proved" if event.reason == NO_PROOF else f", stopped: {event.reason}"
+    return (
+        f"best {best}, bound {event.bound:.6f}{gap}, {count(event.checked, 'node')}{boxes}{stopped}"
+    )

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.engines.local_files import write_whole
 from shoal.errors import UserError
 from shoal.report.drawing import standing_alone
-from shoal.report.plain import plain_sections
-from shoal.report.render import html_card
+from shoal.report.render import html_card, plain_sections
 
 if TYPE_CHECKING:
     from shoal.report.sections import Section

@@ -1,7 +1,10 @@
-"""What a run did to each quasi-identifier: level, loss, examples of labels, how often they occur.
+"""The numbers of a result that are counted from the distinct tuples and the classes.
 
-Everything is counted from the distinct tuples. No label is named that fewer than k released records
-have, and no count says how many of a few suppressed records had a label.
+What a run did to each quasi-identifier: its level, its loss, examples of labels, how often they
+occur. And how easily people are recognised before and after, from the sizes of classes alone.
+
+No label is named that fewer than k released records have, and no count says how many of a few
+suppressed records had a label.
 """
 
 from __future__ import annotations
@@ -11,13 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.values import LabelCount, Level, Treatment
+from shoal.values import Exposure, LabelCount, Level, Sizes, Treatment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shoal.encode.table import Attribute, Table
-    from shoal.values import Ints, Node
+    from shoal.values import Counts, Ints, Node
+
 
 MOST_LABELS = 10
 """So many labels of a column are counted by name; the rest is counted together."""
@@ -150,3 +154,35 @@ def _hiding_few(named: Sequence[int], lost: Ints, k: int) -> list[int]:
         losing = [group for group in kept if lost[group]]
         kept.remove(min(losing, key=lambda group: int(lost[group])))
     return kept
+
+
+def exposure_of(classes: Counts, k: int) -> Exposure | None:
+    """The exposure of these classes; None where there is none.
+
+    Where persons are counted, a class hides a record among its persons, not among its records.
+    """
+    if not len(classes.sizes):
+        return None
+    sizes, hiding = classes.sizes, classes.of(None).sizes
+    records = int(sizes.sum())
+    return Exposure(
+        records=records,
+        classes=len(sizes),
+        smallest_class=int(hiding.min()),
+        highest=1 / int(hiding.min()),
+        average=float((sizes / hiding).sum() / records),
+        alone=int(sizes[hiding == 1].sum()),
+        below_k=int(sizes[hiding < k].sum()),
+        sizes=class_sizes(sizes),
+    )
+
+
+def class_sizes(sizes: Ints) -> tuple[Sizes, ...]:
+    """How many classes have how many records, each range twice as wide as the one before."""
+    ranges, least = [], int(sizes.min()) if len(sizes) else 0
+    while least and least <= int(sizes.max()):
+        inside = sizes[(sizes >= least) & (sizes < 2 * least)]
+        if len(inside):
+            ranges.append(Sizes(least, 2 * least - 1, len(inside), int(inside.sum())))
+        least *= 2
+    return tuple(ranges)
