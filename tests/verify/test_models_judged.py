@@ -18,8 +18,8 @@ from shoal.definition.model import Definition
 from shoal.encode.table import encode, fill_hierarchies
 from shoal.measure.classes import counted_values
 from shoal.values import Counts
+from shoal.verify.demands import JUDGES, Judge, Members, Reference
 from shoal.verify.labels.listed import ancestors_of
-from shoal.verify.models import JUDGES, Judge, Members, Reference
 from verify.rows import Row, definition, source
 
 DOMAIN = ("-3", "9", "10", "a", "b")

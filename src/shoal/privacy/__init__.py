@@ -10,5 +10,5 @@
 - `population.py`: k-map and delta-presence, against a table that the records are a part of.
 - `risk.py`: demands on all released classes together, the average risk and the records above one.
 
-The verifier judges by code of its own (`shoal.verify.models`).
+The verifier judges by code of its own (`shoal.verify.demands`).
 """

@@ -18,9 +18,8 @@ from shoal.errors import UserError, quoted
 from shoal.measure.classes import SIZE, ClassTable, count_classes
 from shoal.measure.persons import Persons
 from shoal.values import Finding, Verdict
-from shoal.verify.demands import NAMED_CLASSES, judge_demands, names_of
+from shoal.verify.demands import NAMED_CLASSES, Unjudged, judge_demands, names_of
 from shoal.verify.levels import judge_level
-from shoal.verify.models import Unjudged
 from shoal.verify.persons import Original, count_persons
 from shoal.verify.population import People, count_population
 

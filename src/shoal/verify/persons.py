@@ -16,9 +16,9 @@ from shoal.definition.demands import demands_of
 from shoal.engines.base import Generalization
 from shoal.errors import BadHierarchy
 from shoal.measure.persons import Persons, persons_in, tally
+from shoal.verify.demands import Unjudged
 from shoal.verify.labels.base import missing_label
 from shoal.verify.levels import labels_of, only_level
-from shoal.verify.models import Unjudged
 
 if TYPE_CHECKING:
     from shoal.definition.model import Attribute, Definition

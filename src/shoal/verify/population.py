@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from shoal.errors import UserError
 from shoal.measure.classes import encoded, numbered
-from shoal.verify.models import Unjudged
+from shoal.verify.demands import Unjudged
 from shoal.verify.persons import generalizations, levels_of_release
 
 if TYPE_CHECKING:
