@@ -23,7 +23,7 @@ from shoal.release.recode import recoding
 from shoal.report.proposal import Proposal, propose_release
 from shoal.report.result import Release, Run, Stopwatch, build_result
 from shoal.verify.judge import verify
-from shoal.verify.source_facts import source_facts
+from shoal.verify.sources import source_facts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from shoal.values import Verdict
 from shoal.verify.judge import verify
-from shoal.verify.source_facts import source_facts
+from shoal.verify.sources import source_facts
 from verify.anonymizer import NAMES, Released, released, steps
 from verify.rows import Row, definition, source
 

@@ -15,7 +15,7 @@ import models_oracle as models
 from shoal.definition.model import Definition
 from shoal.values import Verdict
 from shoal.verify.judge import verify
-from shoal.verify.source_facts import source_facts
+from shoal.verify.sources import source_facts
 from verify.anonymizer import HIERARCHIES, generalize, height
 from verify.persons_oracle import Class, classes_of, pairs_of
 from verify.rows import Cell, Row, definition, source

@@ -15,7 +15,7 @@ from shoal.definition.check import mistakes
 from shoal.errors import Infeasible
 from shoal.values import Finding, Verdict
 from shoal.verify.judge import verify
-from shoal.verify.source_facts import source_facts
+from shoal.verify.sources import source_facts
 from verify.rows import Row, definition, source
 
 CITY = {"role": "quasi-identifier", "hierarchy": "suppress"}

@@ -5,11 +5,9 @@ with `shoal.measure`, which is not used by those either. Read in this order:
 
 - `judge.py`: `verify`, the judgement of a release that is open as a source: one finding per check.
 - `levels.py` and `labels/`: whether every label of a column is at one level of its hierarchy.
-- `demands.py`: whether every class meets the demands; `models.py` has a judge for each privacy
-  model.
-- `persons.py`: the persons of each class, counted in the source; `population.py`: its people,
-  counted in the table of the population.
-- `source_facts.py`: what is counted in the source, so that the release can be compared with it.
+- `demands.py`: whether every class meets the demands, with a judge for each privacy model.
+- `sources.py`: what is counted in the source and in the table of the population, so that the
+  release can be compared with it: records, values, persons, people.
 - `file.py`: `verify_file`, the judgement of a release file long after its run; `stated.py` reads
   what the result of the run claims and checks the hierarchies in it.
 """

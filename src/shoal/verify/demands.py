@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.measure.classes import ClassTable, Values
     from shoal.measure.distance import Ancestors
-    from shoal.verify.population import People
+    from shoal.verify.sources import People
 
 
 TOLERANCE = 1e-9

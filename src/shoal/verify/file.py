@@ -15,7 +15,7 @@ from shoal.engines.opening import open_source
 from shoal.errors import BadData, UserError
 from shoal.values import Finding
 from shoal.verify.judge import unreadable, verify
-from shoal.verify.source_facts import UNKNOWN, SourceFacts, source_facts
+from shoal.verify.sources import UNKNOWN, SourceFacts, source_facts
 from shoal.verify.stated import judge_proposal, lacking_hierarchies, with_hierarchies
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from shoal.measure.persons import Persons
 from shoal.values import Finding, Verdict
 from shoal.verify.demands import NAMED_CLASSES, Unjudged, judge_demands, names_of
 from shoal.verify.levels import judge_level
-from shoal.verify.persons import Original, count_persons
-from shoal.verify.population import People, count_population
+from shoal.verify.sources import Original, People, count_persons, count_population
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
