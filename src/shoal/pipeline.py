@@ -189,17 +189,24 @@ def make_release(
 
 
 def prepare(
-    definition: Definition, source: Source, target: Target | None = None, *, file: str
+    definition: Definition,
+    source: Source,
+    target: Target | None = None,
+    *,
+    file: str,
+    domain: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Prepared:
     """Match the definition with the columns, count the distinct tuples, state the problem.
 
-    Refuses here, before the search, what could not be written to the target after it.
+    Refuses here, before the search, what could not be written to the target after it. `domain` are
+    the values of quasi-identifiers in the table that the source was selected from, with their
+    records: hierarchies are made for all of them.
     """
     columns = tuple(column.name for column in source.columns())
     given = against_columns(definition, columns, source.name, file)
     check_columns(source, target, given.names("quasi-identifier", "sensitive", "keep"))
     with open_population(given) as population:
-        counted = collapse(given, source, population)
+        counted = collapse(given, source, population, domain=domain)
         of_population = None if population is None else population.fingerprint()
     filled, table = counted.definition, counted.table
     problem = problem_of(filled, table, models=models_of(filled), loss=loss_of(filled))

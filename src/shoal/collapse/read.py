@@ -54,12 +54,20 @@ class Collapsed:
     values: Mapping[str, Collection[str]]
 
 
-def collapse(definition: Definition, source: Source, population: Source | None = None) -> Collapsed:
+def collapse(
+    definition: Definition,
+    source: Source,
+    population: Source | None = None,
+    *,
+    domain: Mapping[str, Mapping[str, int]] | None = None,
+) -> Collapsed:
     """Read the tuples of a source, and of the population that it is a part of.
 
     Where there are more than the budget, counts of few columns show which levels no solution can
     use, and tuples are counted from the levels above those. What is left out of the lattice is not
-    safe, so the optimum is the same. Hierarchies are made for the values of both.
+    safe, so the optimum is the same. Hierarchies are made for the values of both, and for those of
+    the `domain`: values of quasi-identifiers with their records in the table that the source was
+    selected from. So a selection changes no level and no label.
     """
     names, missing = definition.quasi_identifiers, definition.missing.values
     most = budget(definition)
@@ -70,14 +78,16 @@ def collapse(definition: Definition, source: Source, population: Source | None =
             code="no-records",
             hint="check that it is the right one",
         )
-    others = {} if population is None else values_of(definition, population)
+    others = dict(domain or {}) if population is None else values_of(definition, population)
     if counted.num_rows > most:
         collapsed = _raised(look_at(definition, source, most, others))
-    elif population is None:
+    elif not others:
         filled = fill_hierarchies(definition, counted)
         return Collapsed(filled, encode(filled, counted), distinct_values(counted, names))
     else:
-        values = {name: {**column_of(counted, name).counts, **others[name]} for name in names}
+        values = {
+            name: {**column_of(counted, name).counts, **others.get(name, {})} for name in names
+        }
         filled = with_proposals(definition, values)
         attributes = [attribute_of(name, filled.attributes[name], values[name]) for name in names]
         collapsed = Collapsed(filled, encode(filled, counted, attributes), values)
