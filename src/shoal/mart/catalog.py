@@ -1,0 +1,223 @@
+"""The catalog of a data mart: one frozen model, which YAML, JSON and XML files write down.
+
+Field aliases are the keys of the file. Single values are checked here; what needs several keys at
+once, or the sources, is checked in check.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo
+
+from shoal.definition.demands import Diversity  # noqa: TC001 the model needs it
+from shoal.definition.locations import Names  # noqa: TC001 the model needs it
+from shoal.definition.model import Attribute, Engine, Missing
+from shoal.definition.scalars import DefinitionPart, FilePath, Portion, Share, Text, Wrong, shown
+from shoal.definition.sources import SourceChoice  # noqa: TC001 the model needs it
+from shoal.errors import UserError, did_you_mean, quoted
+from shoal.mart.lookups import Lookup, lookup_of
+
+SHARED_ROLES: tuple[str, ...] = ("quasi-identifier", "sensitive", "keep")
+"""The roles of columns that a source shares; all its other columns are never released."""
+SharedRole: TypeAlias = Literal["quasi-identifier", "sensitive", "keep"]
+LinkKind: TypeAlias = Literal["one-to-one", "one-to-many", "many-to-one"]
+ALL_COLUMNS = ".*"
+"""`genes.*` in a request means all columns that the source `genes` shares."""
+
+
+@dataclass(frozen=True, order=True)
+class ColumnRef:
+    """A shared column of a source."""
+
+    source: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.source}.{self.column}"
+
+
+class PersonKey(DefinitionPart):
+    """What identifies a person: columns of one source, which every other is linked with."""
+
+    source: Text
+    columns: Names = Field(min_length=1)
+
+
+class SharedColumn(Attribute):
+    """A column that a source shares; with `derive` it is computed by an expression."""
+
+    role: SharedRole
+    derive: Text | None = None
+
+
+class CatalogSource(DefinitionPart):
+    """A source: where it is, who may ask for it, and which columns it shares.
+
+    `untransformed` says why its columns can be released as they are. Then they are never counted.
+    """
+
+    source: SourceChoice
+    askers: Names | None = None
+    untransformed: Text | None = None
+    columns: Mapping[Text, SharedColumn] = Field(default_factory=dict)
+
+
+class End(DefinitionPart):
+    """One end of a link: the columns of a source whose values are the key."""
+
+    source: Text
+    columns: Names = Field(min_length=1)
+
+
+_EXAMPLE_OF_ENDS = "write for example `between: {findings: PatId, patient: PatId}`"
+
+
+def _ends(value: Any) -> Any:
+    """`{findings: PatId, patient: PatId}` as two ends, in the order in which they are written."""
+    if isinstance(value, Mapping):
+        value = [{"source": source, "columns": columns} for source, columns in value.items()]
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise Wrong("must map two sources to their key columns", _EXAMPLE_OF_ENDS)
+    return value
+
+
+class Link(DefinitionPart):
+    """How two sources are joined: equal keys, compared by their text.
+
+    `kind` is read in the order of the ends. Rows without a partner at the `optional` end stay.
+    """
+
+    ends: Annotated[tuple[End, End], BeforeValidator(_ends)] = Field(alias="between")
+    kind: LinkKind
+    optional: Text | None = None
+
+    @property
+    def sources(self) -> tuple[str, str]:
+        """The names of the two sources."""
+        return self.ends[0].source, self.ends[1].source
+
+    def end(self, source: str) -> End:
+        """The end at a source."""
+        return self.ends[self.sources.index(source)]
+
+    def other(self, source: str) -> End:
+        """The end opposite a source."""
+        return self.ends[1 - self.sources.index(source)]
+
+    def is_unique(self, source: str) -> bool:
+        """Whether a key occurs at most once at this end: it is a "one" side."""
+        return self.kind.split("-to-")[self.sources.index(source)] == "one"
+
+
+class Policy(DefinitionPart):
+    """What a request must demand at least, and what it may ask for at most.
+
+    `suppression` is the most that a request may allow. `share` is the largest part of the persons
+    of a source that a release may have. `apart` lists columns that are never released together.
+    `overlap` says what happens to a release that can be intersected with an earlier one of the
+    same asker, or of any asker where `across` is `all`.
+    """
+
+    k: int = Field(default=2, ge=2)
+    suppression: Share = 0
+    diversity: Diversity | None = None
+    share: Portion | None = Field(default=None, gt=0, le=1)
+    apart: tuple[Names, ...] = ()
+    askers: Names | None = None
+    overlap: Literal["refuse", "report"] = "refuse"
+    across: Literal["asker", "all"] = "asker"
+
+
+def _lookups(value: Any, info: ValidationInfo) -> Any:
+    """Each lookup inline, or from its file."""
+    if not isinstance(value, Mapping):
+        raise Wrong(f"{shown(value)} does not name any lookup", "write `maps: {icd: icd.csv}`")
+    folder = Path((info.context or {}).get("folder", ""))
+    return {str(name): lookup_of(str(name), given, folder) for name, given in value.items()}
+
+
+class Catalog(DefinitionPart):
+    """A data mart: its sources, persons, links, lookups of derived columns, policy and log."""
+
+    name: Text = Field(alias="mart")
+    log: FilePath
+    person: PersonKey
+    sources: Mapping[Text, CatalogSource]
+    links: tuple[Link, ...] = ()
+    maps: Annotated[Mapping[str, Mapping[str, str]], PlainValidator(_lookups)] = Field(
+        default_factory=dict
+    )
+    policy: Policy = Policy()
+    missing: Missing = Missing()
+    engine: Engine = Engine()
+
+    @property
+    def columns(self) -> Iterator[ColumnRef]:
+        """Every shared column, source by source in the order of the catalog."""
+        for name, source in self.sources.items():
+            yield from (ColumnRef(name, column) for column in source.columns)
+
+    def column(self, ref: ColumnRef) -> SharedColumn:
+        """What the catalog says of a shared column."""
+        return self.sources[ref.source].columns[ref.column]
+
+    def find(self, name: str) -> ColumnRef:
+        """The shared column that `PT` or `findings.PT` means.
+
+        UserError `unknown-column` if none is called so, `ambiguous-column` if several are.
+        """
+        found = [ref for ref in self.columns if name in (ref.column, str(ref))]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UserError(
+                f"{name!r} can be {' or '.join(repr(str(ref)) for ref in found)}",
+                code="ambiguous-column",
+                hint="write the source before the column",
+            )
+        known = dict.fromkeys(each for ref in self.columns for each in (ref.column, str(ref)))
+        near = did_you_mean(name, known).lstrip("; ")
+        shared = quoted(dict.fromkeys(ref.column for ref in self.columns))
+        raise UserError(
+            f"the mart {self.name!r} shares no column {name!r}",
+            code="unknown-column",
+            hint=near or f"its columns are {shared}",
+        )
+
+    def short_name(self, ref: ColumnRef) -> str:
+        """The column alone where only one source shares such a column, else with its source.
+
+        `find` gives the same column back. It does not depend on a request.
+        """
+        same = [other for other in self.columns if ref.column in (other.column, str(other))]
+        return ref.column if len(same) == 1 else str(ref)
+
+    def expand(self, names: Iterable[str]) -> tuple[ColumnRef, ...]:
+        """The columns that these names mean, each once; `genes.*` is all of a source."""
+        found: dict[ColumnRef, None] = {}
+        for name in names:
+            source = name.removesuffix(ALL_COLUMNS)
+            if name.endswith(ALL_COLUMNS) and source in self.sources:
+                found |= dict.fromkeys(ref for ref in self.columns if ref.source == source)
+            else:
+                found[self.find(name)] = None
+        return tuple(found)
+
+    def links_of(self, source: str) -> tuple[Link, ...]:
+        """The links that have an end at a source."""
+        return tuple(link for link in self.links if source in link.sources)
+
+    @property
+    def files(self) -> Iterator[tuple[Path, str]]:
+        """The files that are read beside the sources, and what each is."""
+        for ref in self.columns:
+            path = getattr(self.column(ref).hierarchy, "path", None)
+            if isinstance(path, Path):
+                yield path, f"the hierarchy of {str(ref)!r}"
+        for name, lookup in self.maps.items():
+            if isinstance(lookup, Lookup) and lookup.path is not None:
+                yield lookup.path, f"the map {name!r}"
