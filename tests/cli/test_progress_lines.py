@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.cli import progress
+from shoal.cli import terminal
 from shoal.events import Phase, Progress, Stopped, Working
 from shoal.report.sections import standing
 from shoal.values import Best
@@ -13,10 +13,10 @@ from shoal.values import Best
 def test_a_long_query_shows_its_progress(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with progress.Display(quiet=False) as display:
+    with terminal.Display(quiet=False) as display:
         display.observe(Phase("read", "patients.csv"))
         display.observe(Working(0.25))
-        monkeypatch.setattr(progress, "PLAIN_EVERY", 0.0)
+        monkeypatch.setattr(terminal, "PLAIN_EVERY", 0.0)
         display.observe(Working(0.5))
     lines = capsys.readouterr().err
     assert "Reading patients.csv: 50%" in lines

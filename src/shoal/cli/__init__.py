@@ -1,10 +1,11 @@
 """The `shoal` command. One file for each sub-command, and no privacy logic.
 
 - `main` starts the process: signals, errors, exit codes. `app` lists the sub-commands.
-- `run`, `verify`, `check`, `risk`, `compare`, `init`, `convert`, `schema`, `hierarchy`, `plugins`,
-  `doctor`, `clean`, `demo`: one sub-command each.
-- `output`: tables, JSON and files that commands write. `progress`: the events of a run as lines.
-  `interrupts`: what signals do.
+- `run` makes a release, `apply` another like it; `verify` and `check` look at one. `risk`,
+  `solutions`, `lattice`, `utility`, `explain`, `what_if`, `frontier` and `compare` analyse. `init`,
+  `convert`, `schema` and `hierarchy` help to write definitions. `plugins`, `doctor`, `clean` and
+  `demo` are about Shoal itself.
+- `terminal`: what commands show, ask and save. `interrupts`: what signals do.
 
 A new command is one file and one line in `app`. Slow modules are imported inside the functions, so
 that `--help` is quick.

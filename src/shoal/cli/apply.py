@@ -56,8 +56,7 @@ def apply(
     """Recode new records with the levels and labels of an earlier release, and verify them."""
     from shoal.applying.apply import apply as run_apply
     from shoal.cli.interrupts import Interrupts
-    from shoal.cli.output import print_json, save_json
-    from shoal.cli.progress import Display
+    from shoal.cli.terminal import Display, print_json, save_json
     from shoal.errors import Interrupted
     from shoal.events import Phase
 
@@ -140,7 +139,7 @@ def _remove_leftovers(output: Any) -> None:
 
 def _show(applied: Applied, json: str | None) -> None:
     """The summary of the release, and what holds of it beyond a run."""
-    from shoal.cli.output import show_result
+    from shoal.cli.terminal import show_result
 
     show_result(applied.result, json=json)
     for line in applied.notes():

@@ -131,7 +131,7 @@ def check(
     from dataclasses import replace
 
     from shoal.cautions.examine import examine_table
-    from shoal.cli.progress import progress_of
+    from shoal.cli.terminal import progress_of
     from shoal.engines.base import FileOptions, Resources
     from shoal.engines.duckdb.files import open_files
     from shoal.measure.pairs import PAIR_LIMIT
@@ -231,7 +231,7 @@ def _unreached(
 def _print_json(found: Measure, k: int | None, failures: list[str]) -> None:
     import dataclasses
 
-    from shoal.cli.output import print_json
+    from shoal.cli.terminal import print_json
 
     fields: dict[str, Any] = {"k": found.k, "demanded": k, **dataclasses.asdict(found)}
     if found.persons is None:
@@ -295,7 +295,7 @@ def _print(
     console: Console, heading: tuple[str, ...], rows: list[Any], right: tuple[int, ...] = ()
 ) -> None:
     """A table after an empty line."""
-    from shoal.cli.output import table_of
+    from shoal.cli.terminal import table_of
 
     console.print()
     console.print(table_of(heading, rows, right))

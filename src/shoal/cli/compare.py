@@ -34,7 +34,7 @@ def compare(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Search the data of a definition with several strategies; nothing is released."""
-    from shoal.cli.progress import Display
+    from shoal.cli.terminal import Display
     from shoal.comparing import compare as compare_strategies
     from shoal.definition.outputs import check_kept
     from shoal.definition.read import override, read

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli.output import save
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
@@ -42,6 +41,7 @@ def convert(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
     """Write a definition in another spelling: YAML, JSON or XML, whatever the endings say."""
+    from shoal.cli.terminal import save
     from shoal.definition.write import spelled
 
     spelling = to or _spelling_of(output)

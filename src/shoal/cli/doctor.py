@@ -121,7 +121,7 @@ def _cache() -> Requirement:
 def _print_json(requirements: list[Requirement]) -> None:
     import dataclasses
 
-    from shoal.cli.output import print_json
+    from shoal.cli.terminal import print_json
 
     print_json([dataclasses.asdict(each) for each in requirements])
 

@@ -36,9 +36,8 @@ def explain(
     """Say why records are suppressed, by which column, and what each column costs."""
     from shoal.analysis.explain import explain as find
     from shoal.analysis.explain_result import explain_result, result_in
-    from shoal.cli.output import print_json, save_json, show_sections
-    from shoal.cli.progress import progress_of
     from shoal.cli.solutions import read_definition
+    from shoal.cli.terminal import print_json, progress_of, save_json, show_sections
 
     result = result_in(definition)
     if result is not None:

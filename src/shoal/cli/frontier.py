@@ -37,8 +37,8 @@ def frontier(
 ) -> None:
     """Find the least loss for a grid of k and suppression limits; nothing is released."""
     from shoal.analysis.frontier import frontier as solve
-    from shoal.cli.progress import progress_of
     from shoal.cli.solutions import read_definition, write
+    from shoal.cli.terminal import progress_of
 
     given = read_definition(definition, {"JSON": json, "picture": svg}, time_limit)
     with progress_of(f"Reading {given.source.shown}") as display:

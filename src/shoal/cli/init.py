@@ -46,7 +46,7 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the definition.")] = False,
 ) -> None:
     """Write a commented definition with proposed roles and hierarchies to start from."""
-    from shoal.cli.output import check_free, save
+    from shoal.cli.terminal import check_free, save
     from shoal.definition.outputs import check_data_kept
     from shoal.engines.base import FileOptions
 
@@ -64,7 +64,7 @@ init.__doc__ = f"{init.__doc__}\n{EXAMPLES}"
 
 def definition_for(options: FileOptions, folder: Path, k: int) -> str:
     """The text of a definition, to stand in the folder, that reads the data in the same way."""
-    from shoal.cli.progress import progress_of
+    from shoal.cli.terminal import progress_of
     from shoal.definition.draft import Draft, guess_all, missing_tokens, profile, write_draft
     from shoal.definition.draft_persons import repeated_persons, with_likeness
     from shoal.encode.propose import propose

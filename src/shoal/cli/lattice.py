@@ -39,8 +39,8 @@ def lattice(
 ) -> None:
     """List every node with its k, suppressed records, precision and loss; nothing is released."""
     from shoal.analysis.lattice import lattice as count_nodes
-    from shoal.cli.progress import progress_of
     from shoal.cli.solutions import read_definition, write
+    from shoal.cli.terminal import progress_of
     from shoal.engines.local_files import write_whole
 
     given = read_definition(definition, {"JSON": json, "CSV": csv, "picture": svg})

@@ -74,7 +74,7 @@ def found() -> list[Row]:
 def _print_json(rows: list[Row]) -> None:
     import dataclasses
 
-    from shoal.cli.output import print_json
+    from shoal.cli.terminal import print_json
 
     print_json([dataclasses.asdict(row) for row in rows])
 

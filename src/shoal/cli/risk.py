@@ -63,8 +63,7 @@ def risk(
 ) -> None:
     """Measure how likely people are recognised: attackers, uniques, what columns disclose."""
     from shoal.analysis.before_after import risk as measure
-    from shoal.cli.output import print_json, save_json, show_sections
-    from shoal.cli.progress import progress_of
+    from shoal.cli.terminal import print_json, progress_of, save_json, show_sections
 
     if sum(given is not None for given in (fraction, population, population_file)) > 1:
         raise typer.BadParameter("give one of --fraction, --population and --population-file")

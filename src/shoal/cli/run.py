@@ -87,8 +87,7 @@ def run(
 ) -> None:
     """Find the least lossy safe transformation, write the release and verify it."""
     from shoal.choosing import parse_levels
-    from shoal.cli.asking import ask_person
-    from shoal.cli.output import command_line
+    from shoal.cli.terminal import ask_person, command_line
     from shoal.definition.read import override, read
 
     levels = None if node is None else parse_levels(node)
@@ -139,8 +138,7 @@ def run_definition(
     meets the demand, the result says so, and so does a report beside that of the last release.
     """
     from shoal.cli.interrupts import Interrupts
-    from shoal.cli.output import show_result
-    from shoal.cli.progress import Display
+    from shoal.cli.terminal import Display, show_result
     from shoal.errors import Infeasible, Interrupted
     from shoal.events import Phase, Stopped
     from shoal.pipeline import run as run_pipeline

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.output import save
 from shoal.errors import UserError
 
 EXAMPLES = """
@@ -35,6 +34,8 @@ def schema(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
     """Print the schema of definition files."""
+    from shoal.cli.terminal import save
+
     if as_json == as_xsd:
         raise UserError(
             "there are two schemas", code="which-schema", hint="give either --json or --xsd"

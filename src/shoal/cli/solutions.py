@@ -48,7 +48,7 @@ def solutions(
 ) -> None:
     """List the least lossy safe nodes, or all minimal ones; nothing is released."""
     from shoal.analysis.solutions import solutions as find
-    from shoal.cli.progress import progress_of
+    from shoal.cli.terminal import progress_of
 
     if minimal and best is not None:
         raise typer.BadParameter("give --best or --minimal, not both")
@@ -100,7 +100,7 @@ def write(
     others: list[Path | None],
 ) -> None:
     """Print what was found and write the JSON; `others` were written already, and are named."""
-    from shoal.cli.output import print_json, save_json, show_sections
+    from shoal.cli.terminal import print_json, save_json, show_sections
 
     if json is not None and json != "-":
         save_json(Path(json), plain)

@@ -33,8 +33,7 @@ def utility(
 ) -> None:
     """Measure what a release lost: losses, quality, distributions, dependence of columns."""
     from shoal.analysis.utility import utility as measure
-    from shoal.cli.output import print_json, save_json, show_sections
-    from shoal.cli.progress import progress_of
+    from shoal.cli.terminal import print_json, progress_of, save_json, show_sections
     from shoal.definition.outputs import check_written
     from shoal.definition.read import read
     from shoal.engines.local_files import check_place

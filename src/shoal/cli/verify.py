@@ -62,7 +62,7 @@ def verify(
 
     With --proof also whether it is the best there is: the source is read and counted again.
     """
-    from shoal.cli.output import print_json
+    from shoal.cli.terminal import print_json
     from shoal.definition.read import read
     from shoal.verify.stated import read_stated
 
@@ -94,7 +94,7 @@ def _check_proof(
     """Check a proof, whole or in a sample, with its progress on standard error."""
     import secrets
 
-    from shoal.cli.progress import progress_of
+    from shoal.cli.terminal import progress_of
     from shoal.proof.check import Sample, check_file
 
     drawn = secrets.randbits(32) if seed is None else seed
@@ -154,7 +154,7 @@ def _print_table(verdict: Verdict, answer: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from shoal.cli.output import table_of
+    from shoal.cli.terminal import table_of
 
     console = Console(highlight=False)
     style = "bold green" if verdict.safe else "bold red"

@@ -35,9 +35,8 @@ def what_if(
     """Say what each column at one level less would cost, and what more suppression would buy."""
     from shoal.analysis.what_if import what_if as ask
     from shoal.choosing import parse_levels
-    from shoal.cli.output import print_json, save_json, show_sections
-    from shoal.cli.progress import progress_of
     from shoal.cli.solutions import read_definition
+    from shoal.cli.terminal import print_json, progress_of, save_json, show_sections
 
     levels = None if node is None else parse_levels(node)
     given = read_definition(definition, {"JSON": json}, time_limit)
