@@ -97,7 +97,7 @@ def test_a_definition_is_overwritten_only_by_force(folder: Path) -> None:
 
 
 def test_a_folder_that_does_not_exist_is_refused(folder: Path) -> None:
-    with pytest.raises(BadOutput, match="cannot be written"):
+    with pytest.raises(BadOutput, match="cannot write"):
         run("patients.csv", "-o", "nowhere/own.yaml")
 
 
