@@ -3,44 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from mart_catalogs import CLINIC
 from shoal.engines.base import FileOptions
 from shoal.errors import UserError
 from shoal.mart.catalog import Catalog, ColumnRef
 from shoal.mart.read import catalog_from_mapping
-
-CLINIC: dict[str, Any] = {
-    "mart": "clinic",
-    "log": "mart.log",
-    "person": {"source": "patient", "columns": ["PatId"]},
-    "sources": {
-        "patient": {"source": "patient.csv", "columns": {"sex": "quasi-identifier"}},
-        "findings": {
-            "source": "findings.csv",
-            "columns": {
-                "PT": {
-                    "role": "quasi-identifier",
-                    "hierarchy": {"tree": {"1": ["1a", "1b", "1c", "1mic"], "2": ["2"]}},
-                    "information loss": ["0", "0.3", "1"],
-                },
-                "age": {"role": "quasi-identifier", "hierarchy": {"intervals": ["5", "10"]}},
-            },
-        },
-        "genes": {
-            "source": "genes.csv",
-            "untransformed": "expressions are known to nobody else",
-            "columns": {"g1": "keep", "age": "keep"},
-        },
-    },
-    "links": [
-        {"between": {"findings": "PatId", "patient": "PatId"}, "kind": "many-to-one"},
-        {"between": {"genes": "PrepId", "findings": "PrepId"}, "kind": "one-to-one"},
-    ],
-    "maps": {"icd": {"colon": "C18", "heart": "I25"}},
-}
 
 
 @pytest.fixture

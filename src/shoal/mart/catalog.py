@@ -14,10 +14,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo
 
 from shoal.definition.demands import Diversity  # noqa: TC001 the model needs it
-from shoal.definition.locations import Names  # noqa: TC001 the model needs it
 from shoal.definition.model import Attribute, Engine, Missing
 from shoal.definition.scalars import DefinitionPart, FilePath, Portion, Share, Text, Wrong, shown
-from shoal.definition.sources import SourceChoice  # noqa: TC001 the model needs it
+from shoal.definition.sources import Names, SourceChoice  # noqa: TC001 the model needs them
 from shoal.errors import UserError, did_you_mean, quoted
 from shoal.mart.lookups import Lookup, lookup_of
 
@@ -25,6 +24,8 @@ SHARED_ROLES: tuple[str, ...] = ("quasi-identifier", "sensitive", "keep")
 """The roles of columns that a source shares; all its other columns are never released."""
 SharedRole: TypeAlias = Literal["quasi-identifier", "sensitive", "keep"]
 LinkKind: TypeAlias = Literal["one-to-one", "one-to-many", "many-to-one"]
+RANDOM_ID = "person_id"
+"""The column of random ids in a release with `keys: random`; no source may share such a column."""
 ALL_COLUMNS = ".*"
 """`genes.*` in a request means all columns that the source `genes` shares."""
 
@@ -191,9 +192,15 @@ class Catalog(DefinitionPart):
     def short_name(self, ref: ColumnRef) -> str:
         """The column alone where only one source shares such a column, else with its source.
 
-        `find` gives the same column back. It does not depend on a request.
+        Case does not count: engines take `Age` and `age` for one name. `find` gives the same column
+        back. The name does not depend on a request.
         """
-        same = [other for other in self.columns if ref.column in (other.column, str(other))]
+        name = ref.column.casefold()
+        same = [
+            other
+            for other in self.columns
+            if name in (other.column.casefold(), str(other).casefold())
+        ]
         return ref.column if len(same) == 1 else str(ref)
 
     def expand(self, names: Iterable[str]) -> tuple[ColumnRef, ...]:
