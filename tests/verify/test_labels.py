@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.definition.model import Csv, Cuts, Dates, Groups, Intervals, Mask, Suppress, Taxonomy
 from shoal.errors import BadHierarchy
-from shoal.verify.labels.base import Labels
+from shoal.verify.labels.built import Labels
 from shoal.verify.levels import labels_of
 
 

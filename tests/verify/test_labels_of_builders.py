@@ -25,7 +25,7 @@ from shoal.definition.model import (
     Taxonomy,
 )
 from shoal.encode.hierarchy import build
-from shoal.verify.labels.base import missing_label
+from shoal.verify.labels.built import missing_label
 from shoal.verify.levels import labels_of
 
 TEXTS = st.sets(st.text("ab1*. ;", min_size=1, max_size=6).filter(str.strip), min_size=1)

@@ -18,17 +18,16 @@ from shoal.definition.model import (
 )
 from shoal.errors import BadHierarchy
 from shoal.values import Finding
-from shoal.verify.labels.dates import DateLabels
+from shoal.verify.labels.built import DateLabels, MaskLabels, SuppressLabels
 from shoal.verify.labels.groups import GroupLabels
-from shoal.verify.labels.listed import RebuiltLabels, SuppressLabels, file_labels, tree_labels
-from shoal.verify.labels.masked import MaskLabels
+from shoal.verify.labels.listed import RebuiltLabels, file_labels, tree_labels
 from shoal.verify.labels.ranges import CutLabels, IntervalLabels
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from shoal.measure.classes import ColumnCount
-    from shoal.verify.labels.base import Labels
+    from shoal.verify.labels.built import Labels
 
 
 def labels_of(spec: Hierarchy, values: Collection[str] | None = None) -> Labels:

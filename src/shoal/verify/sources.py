@@ -27,7 +27,7 @@ from shoal.errors import BadHierarchy, UserError
 from shoal.measure.classes import encoded, numbered
 from shoal.measure.persons import Persons, persons_in, tally
 from shoal.verify.demands import Unjudged
-from shoal.verify.labels.base import missing_label
+from shoal.verify.labels.built import missing_label
 from shoal.verify.levels import labels_of, only_level
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from shoal.verify.labels.base import TOP, Built
+from shoal.verify.labels.built import TOP, Built
 from shoal.verify.labels.ranges import EVERYTHING, Range, as_label, as_range, measured
 
 if TYPE_CHECKING:

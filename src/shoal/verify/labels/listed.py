@@ -1,4 +1,4 @@
-"""Hierarchies that name every label: files, trees, and `suppress`.
+"""Hierarchies that name every label: files and trees.
 
 `ancestors_of` reads the tree of values that hierarchical distance needs.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.definition.model import Csv, Hierarchy, Taxonomy
 from shoal.errors import BadHierarchy
-from shoal.verify.labels.base import TOP, Built
+from shoal.verify.labels.built import TOP, Built
 
 if TYPE_CHECKING:
     from shoal.definition.hierarchies.base import Kind
@@ -55,29 +55,6 @@ def _label_of(rows: Sequence[Sequence[str]], level: int) -> dict[str, str]:
     labels: dict[str, str] = {}
     doubtful = {row[0] for row in rows if labels.setdefault(row[0], row[level]) != row[level]}
     return {value: label for value, label in labels.items() if value not in doubtful}
-
-
-class SuppressLabels(Built):
-    """The value, then `*`."""
-
-    def __init__(self, values: Collection[str] | None) -> None:
-        super().__init__(0, values)
-
-    def is_value(self, label: str) -> bool:
-        """Anything but `*`."""
-        return label != TOP
-
-    def listed_misfits(self, level: int, labels: Sequence[str]) -> list[str]:  # noqa: ARG002
-        """No level lies between the values and `*`."""
-        return list(labels)
-
-    def labelled(self, level: int) -> dict[str, str]:  # noqa: ARG002
-        """No level lies between the values and `*`."""
-        return {}
-
-    def is_whole(self, label: str) -> bool:  # noqa: ARG002
-        """`*` is added even where the column has one value."""
-        return False
 
 
 def file_labels(spec: Csv) -> Listed:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from shoal.verify.labels.base import TOP, Built
+from shoal.verify.labels.built import TOP, Built
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
