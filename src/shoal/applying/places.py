@@ -18,8 +18,7 @@ from shoal.engines.local_files import FOLDER, is_same_file, owned
 from shoal.engines.opening import open_source
 from shoal.engines.spark import open_frame as open_spark_frame
 from shoal.events import Working
-from shoal.release.contents import restored
-from shoal.release.transformation import read_transformation
+from shoal.release.transformation import read_transformation, restored
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition, SourceLocation

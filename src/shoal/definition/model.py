@@ -25,13 +25,12 @@ from shoal.definition.demands import (
 )
 from shoal.definition.hierarchies.base import Kind as Hierarchy
 from shoal.definition.hierarchies.dates import Dates, DateUnit
-from shoal.definition.hierarchies.file import Csv
 from shoal.definition.hierarchies.groups import Groups
+from shoal.definition.hierarchies.listed import Csv, Taxonomy
 from shoal.definition.hierarchies.mask import Mask, Suppress
 from shoal.definition.hierarchies.numbers import Cuts, Intervals
 from shoal.definition.hierarchies.plugin import PluggedIn
 from shoal.definition.hierarchies.registry import HierarchyChoice  # noqa: TC001 the model needs it
-from shoal.definition.hierarchies.tree import Taxonomy
 from shoal.definition.outputs import OutputChoice, OutputFile, OutputSpark, OutputTable
 from shoal.definition.scalars import (
     Bytes,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from shoal.definition.hierarchies.file import Csv
+from shoal.definition.hierarchies.listed import Csv
 from shoal.definition.scalars import Bytes, DefinitionPart, Delimiter, FilePath, Text, Wrong
 from shoal.definition.sources import Names, check_options, installed, kind_of, local_path, long_form
 from shoal.engines.base import DatabaseTarget, FileTarget, SparkTarget

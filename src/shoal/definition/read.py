@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from shoal.definition import check
 from shoal.definition.explain import explain, key_path
-from shoal.definition.hierarchies.file import near_files
+from shoal.definition.hierarchies.listed import near_files
 from shoal.definition.model import ROLES, Attribute, Definition
 from shoal.definition.parse import Parsed, Unreadable, parse_json, parse_yaml
 from shoal.definition.scalars import shown

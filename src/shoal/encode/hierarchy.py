@@ -2,7 +2,7 @@
 
 `Hierarchy` is proved to be nested when it is made. `build` makes one from its definition and the
 values of the data, `read_hierarchy` from a CSV file in the format of ARX (see
-`shoal.definition.hierarchies.file`), and `write_hierarchy` writes such a file.
+`shoal.definition.hierarchies.listed`), and `write_hierarchy` writes such a file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.definition.hierarchies.base import TOP, refuse_uncovered
-from shoal.definition.hierarchies.file import Csv
+from shoal.definition.hierarchies.listed import Csv
 from shoal.errors import BadData, BadHierarchy, BadOutput
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from shoal.definition.hierarchies.file import near_files
+from shoal.definition.hierarchies.listed import near_files
 from shoal.definition.scalars import Wrong, shown, text_of
 
 _KEYS_OF_A_FILE = {"path", "delimiter"}

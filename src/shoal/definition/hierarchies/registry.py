@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Discriminator, Tag
 from shoal import plugins
 from shoal.definition import hierarchies
 from shoal.definition.hierarchies.base import Kind
-from shoal.definition.hierarchies.file import LOOKS_LIKE_A_PATH, Csv
+from shoal.definition.hierarchies.listed import LOOKS_LIKE_A_PATH, Csv
 from shoal.definition.hierarchies.mask import Suppress
 from shoal.definition.hierarchies.plugin import PluggedIn
 from shoal.definition.scalars import DefinitionPart, Wrong, nearest, shown
