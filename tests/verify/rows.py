@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import pyarrow as pa
@@ -57,6 +57,14 @@ class Rows(Source):
         return int(self.count(question).num_rows)
 
     def recoded(self, recoding: Recoding) -> AbstractContextManager[pa.RecordBatchReader]:
+        raise NotImplementedError
+
+    def fetched(
+        self,
+        columns: Sequence[str],
+        only: Mapping[str, Collection[str | None]],
+        missing: Sequence[str] = (),
+    ) -> AbstractContextManager[pa.RecordBatchReader]:
         raise NotImplementedError
 
     def close(self) -> None:

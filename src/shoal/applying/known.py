@@ -128,6 +128,19 @@ class KnownRecords(Source):
         """The recoded table: no class has the label of unknown values."""
         return self.whole.recoded(self.widened(recoding))
 
+    def fetched(
+        self,
+        columns: Sequence[str],
+        only: Mapping[str, Collection[str | None]],
+        missing: Sequence[str] = (),
+    ) -> AbstractContextManager[pa.RecordBatchReader]:
+        """Those of the source, without unknown values."""
+        narrowed = {**only}
+        for name, unknown in self._unknown.items():
+            allowed = only.get(name, (None, *self._values[name]))
+            narrowed[name] = [text for text in allowed if text not in unknown]
+        return self.whole.fetched(columns, narrowed, (*missing, *self._missing))
+
     def widened(self, recoding: Recoding) -> Recoding:
         """The recoding with a label for unknown values."""
         generalized = {

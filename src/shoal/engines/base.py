@@ -147,6 +147,17 @@ class Resources:
     on_progress: Callable[[float], None] | None = field(default=None, compare=False)
 
 
+def listed_texts(
+    texts: Collection[str | None], missing: Sequence[str]
+) -> tuple[tuple[str, ...], bool]:
+    """The texts of `Source.fetched` that can be met, in order, and whether missing ones are listed.
+
+    Empty text and the `missing` texts are no values.
+    """
+    absent = {None, "", *missing}
+    return tuple(sorted({t for t in texts if t is not None} - absent)), None in texts
+
+
 def without_password(url: str) -> str:
     """A URL without its password, for messages.
 
@@ -343,6 +354,22 @@ class Source(ABC):
 
         All released values take part in the order and nothing else does, so it shows nothing of the
         order in the source. The columns have their real names; generalized ones are text.
+        """
+
+    @abstractmethod
+    def fetched(
+        self,
+        columns: Sequence[str],
+        only: Mapping[str, Collection[str | None]],
+        missing: Sequence[str] = (),
+    ) -> AbstractContextManager[pa.RecordBatchReader]:
+        """The records whose values are listed, as a stream of batches, in no particular order.
+
+        A record passes when each column of `only`, which need not be among `columns`, has one of
+        the listed texts, by the texts of `count_by`; None lists missing values. The columns have
+        their real names and their values are unchanged in their own types, but empty text and
+        NaN are null. `missing` texts stay as they are. At least one column is needed. These are
+        raw records: for code that links sources, never for a release.
         """
 
     def fingerprint(self) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -187,16 +187,44 @@ class UnitedSource(Source):
                 (table, streams.enter_context(table.source.recoded(table.own_recoding(recoding))))
                 for table in self._tables
             ]
-            if len(readers) == 1:
-                yield _renamed(readers[0][1], names)
-                return
-            session = Session(self._resources)
-            streams.callback(session.close)
-            failures: list[BaseException] = []
-            with _explaining(failures):
-                query = _merged(session, readers, names, failures)
-                with session.stream(query, names) as rows:
-                    yield rows
+            with self._one_stream(readers, names, ordered=True) as rows:
+                yield rows
+
+    @contextmanager
+    def _one_stream(
+        self,
+        readers: Sequence[tuple[Table, pa.RecordBatchReader]],
+        names: Sequence[str],
+        *,
+        ordered: bool,
+    ) -> Iterator[pa.RecordBatchReader]:
+        """The streams of the members as one, under these names."""
+        if len(readers) == 1:
+            yield _renamed(readers[0][1], names)
+            return
+        failures: list[BaseException] = []
+        with closing(Session(self._resources)) as session, _explaining(failures):
+            query = _merged(session, readers, names, failures)
+            order = in_order(names, session.types(query)) if ordered else ""
+            with session.stream(f"SELECT * FROM ({query}) {order}", names) as rows:
+                yield rows
+
+    @contextmanager
+    def fetched(
+        self,
+        columns: Sequence[str],
+        only: Mapping[str, Collection[str | None]],
+        missing: Sequence[str] = (),
+    ) -> Iterator[pa.RecordBatchReader]:
+        """The records of all members whose values are listed, as one stream."""
+        with ExitStack() as streams:
+            readers = []
+            for table in self._tables:
+                own = dict(zip(table.own(list(only)), only.values(), strict=True))
+                stream = table.source.fetched(table.own(columns), own, missing)
+                readers.append((table, streams.enter_context(stream)))
+            with self._one_stream(readers, list(columns), ordered=False) as rows:
+                yield rows
 
     def fingerprint(self) -> str | None:
         """Of a single member its own; of several the SHA-256 of theirs, where all have one."""
@@ -218,7 +246,7 @@ def _merged(
     names: Sequence[str],
     failures: list[BaseException],
 ) -> str:
-    """A query for all streams in order; a column that is not of one type is text.
+    """A query for all streams; a column that is not of one type is text.
 
     Before they are merged, the streams of the members have the columns r0, r1, ...
     """
@@ -234,8 +262,7 @@ def _merged(
         schema = reader.schema.empty_table().rename_columns(columns).schema
         session.register(f"shoal_member_{number}", type(reader).from_batches(schema, batches))
         queries.append(f"SELECT {selected} FROM shoal_member_{number}")
-    query = " UNION ALL ".join(queries)
-    return f"SELECT * FROM ({query}) {in_order(names, session.types(query))}"
+    return " UNION ALL ".join(queries)
 
 
 def _watched(

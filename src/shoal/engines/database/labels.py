@@ -7,7 +7,7 @@ never null, and they sort as the labels do with missing first.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 from types import MappingProxyType
@@ -159,21 +159,23 @@ class Scratch:
         dialect = self._session.dialect
         if len(found) <= dialect.most_inline_texts:
             return Labels({raw: values[text] for raw, text in found.items()}, codes, must_be_known)
+        code = sa.Column("code", sa.Integer, nullable=False, autoincrement=False)
+        numbers = pa.array([values[text] for text in found.values()], pa.int32())
+        return Labels(self.raws(relation, found, (code, numbers)), codes, must_be_known)
+
+    def raws(
+        self, relation: Relation, found: Collection[str], *more: tuple[sa.Column[Any], pa.Array]
+    ) -> sa.Table:
+        """A table of distinct raw texts, its column `value`, and more columns with their values."""
+        dialect = self._session.dialect
         longest = max((len(raw.encode()) for raw in found if raw), default=1)
         kind = pa.binary() if relation.values.raw_is_bytes else pa.string()
-        data = pa.table(
-            {
-                "value": pa.array(list(found), pa.string()).cast(kind),
-                "code": pa.array([values[text] for text in found.values()], pa.int32()),
-            }
-        )
         indexed = dialect.joins_by_index and longest <= dialect.longest_key
         raw_type = relation.values.raw_type(longest)
-        columns = [
-            sa.Column("value", raw_type, primary_key=indexed, nullable=False),
-            sa.Column("code", sa.Integer, nullable=False, autoincrement=False),
-        ]
-        return Labels(self.table(columns, data), codes, must_be_known)
+        value = sa.Column("value", raw_type, primary_key=indexed, nullable=False)
+        data = {"value": pa.array(list(found), pa.string()).cast(kind)}
+        data |= {column.name: values for column, values in more}
+        return self.table([value, *(column for column, _ in more)], pa.table(data))
 
     def table(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from shoal.engines.base import Source, without_password
 from shoal.engines.database.address import address, dialect_of, same_database
 from shoal.engines.database.column_types import arrow_types, columns_with_nul, respelled
 from shoal.engines.database.counting import count, count_distinct
+from shoal.engines.database.fetching import fetching
 from shoal.engines.database.labels import scratch_tables
 from shoal.engines.database.names import existing_name
 from shoal.engines.database.recoding import recoded
@@ -113,6 +114,24 @@ class DatabaseSource(Source):
         with scratch_tables(self._session) as scratch:
             made = recoded(self._session, scratch, self._relation, recoding, as_texts=texts)
             with closing(self._session.batches(made.query, schema)) as batches:
+                spelled = (respelled(batch, spellings) for batch in batches)
+                yield pa.RecordBatchReader.from_batches(schema, spelled)
+
+    @contextmanager
+    def fetched(
+        self,
+        columns: Sequence[str],
+        only: Mapping[str, Collection[str | None]],
+        missing: Sequence[str] = (),
+    ) -> Iterator[pa.RecordBatchReader]:
+        """The records whose values are listed, as a stream; they are never all in memory."""
+        types = arrow_types(self._session, self._relation, columns)
+        schema = pa.schema([(name, types[name]) for name in columns])
+        texts = {name for name, kind in types.items() if pa.types.is_string(kind)}
+        spellings = {name: self._relation.streamed_spelling(name) for name in texts}
+        with scratch_tables(self._session) as scratch:
+            query = fetching(self._session, scratch, self._relation, columns, only, missing, texts)
+            with closing(self._session.batches(query, schema)) as batches:
                 spelled = (respelled(batch, spellings) for batch in batches)
                 yield pa.RecordBatchReader.from_batches(schema, spelled)
 

@@ -1,18 +1,20 @@
-"""The two queries, each one SELECT: what is counted, and what is released.
+"""The queries, each one SELECT: what is counted, what is released, what is fetched to be linked.
 
 `counting_query` looks up labels where a column is counted by them. `recoding_query` looks up
-labels, lets the listed classes pass, and forgets the order of the input.
+labels, lets the listed classes pass, and forgets the order of the input. `fetching_query` gives
+records with listed values as they are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from shoal.engines.base import listed_texts
 from shoal.engines.duckdb.session import Session, literal
 from shoal.engines.failures import CHANGED
 
@@ -183,6 +185,38 @@ def tie_break(column: str, kind: str) -> list[str]:
     if kind in ("FLOAT", "DOUBLE"):
         return [f"signbit({column})"]
     return [f"CAST({column} AS VARCHAR)"] if re.search("FLOAT|DOUBLE|INTERVAL", kind) else []
+
+
+@contextmanager
+def fetching_query(
+    session: Session,
+    relation: Relation,
+    columns: Sequence[str],
+    only: Mapping[str, Collection[str | None]],
+    missing: Sequence[str],
+) -> Iterator[str]:
+    """A query for these columns as f0, f1, ... of the records whose values are listed in `only`.
+
+    The tables of listed texts are registered while the context lasts.
+    """
+    tables, conditions = {}, []
+    for i, (name, texts) in enumerate(only.items()):
+        text = relation.present_text(relation.position(name), missing)
+        listed, or_missing = listed_texts(texts, missing)
+        tables[f"shoal_only_{i}"] = pa.table({"value": pa.array(listed, pa.string())})
+        condition = f"{text} IN (SELECT value FROM shoal_only_{i})"
+        conditions.append(f"({condition} OR {text} IS NULL)" if or_missing else condition)
+    values = ", ".join(
+        f"{relation.value(relation.position(name))} AS f{i}" for i, name in enumerate(columns)
+    )
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    for name, table in tables.items():
+        session.register(name, table)
+    try:
+        yield f"SELECT {values} FROM ({relation.query}) AS source{where}"
+    finally:
+        for name in tables:
+            session.unregister(name)
 
 
 def _numbered(recoding: Recoding) -> list[tuple[int, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +14,10 @@ import duckdb
 import pyarrow as pa
 
 from shoal.engines.base import Column, Question, Recoding, Source
-from shoal.engines.duckdb.queries import counting_query, recoding_query
+from shoal.engines.duckdb.queries import counting_query, fetching_query, recoding_query
 from shoal.engines.duckdb.session import Session, explained
 from shoal.engines.duckdb.writing import is_formula
+from shoal.engines.failures import not_releasable
 from shoal.errors import BadData, UserError
 
 if TYPE_CHECKING:
@@ -209,6 +210,24 @@ class TableSource(Source):
         with (
             self.release_query(recoding) as (session, query),
             session.stream(query, recoding.columns) as rows,
+        ):
+            yield rows
+
+    @contextmanager
+    def fetched(
+        self,
+        columns: Sequence[str],
+        only: Mapping[str, Collection[str | None]],
+        missing: Sequence[str] = (),
+    ) -> Iterator[pa.RecordBatchReader]:
+        """The records whose values are listed, as a stream."""
+        for name in columns:
+            if name in self._relation.faults:
+                raise not_releasable(name, self.name, self._relation.faults[name])
+        with (
+            fetching_query(self._session, self._relation, columns, only, missing) as query,
+            self._explaining(),
+            self._session.stream(query, columns) as rows,
         ):
             yield rows
 

@@ -14,15 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import IntegerType, StringType
+from pyspark.sql.types import BooleanType, IntegerType, StringType
 
+from shoal.engines.base import listed_texts
 from shoal.engines.class_order import class_ranks
 from shoal.engines.failures import CHANGED
 from shoal.engines.spark.values import is_text, keys_of, literals, local_frame, texts
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
@@ -101,6 +102,27 @@ def recoding_frame(relation: SparkRelation, recoding: Recoding, *, ordered: bool
         return frame.orderBy(*every, *ties).select(*names)
     hashed = frame.withColumn("hash", F.xxhash64(*names)).repartition("hash")
     return hashed.sortWithinPartitions("class_rank", "hash", *ties).select(*names)
+
+
+def fetching_frame(
+    relation: SparkRelation,
+    columns: Sequence[str],
+    only: Mapping[str, Collection[str | None]],
+    missing: Sequence[str],
+) -> DataFrame:
+    """These columns as f0, f1, ... of the records whose values are listed in `only`."""
+    frame = relation.frame
+    for number, (name, accepted) in enumerate(only.items()):
+        key, kind = relation.key(name, missing), relation.compared(name)
+        listed, or_missing = listed_texts(accepted, missing)
+        keys = keys_of(listed, kind).drop_null()
+        table = pa.table({"value": keys, "listed": pa.array([True] * len(keys), pa.bool_())})
+        lookup = local_frame(frame.sparkSession, table, [kind, BooleanType()])
+        lookup = small(lookup.toDF(f"value_{number}", f"listed_{number}"), len(table))
+        frame = frame.join(lookup, key == F.col(f"value_{number}"), "left")
+        passes = F.col(f"listed_{number}").isNotNull()
+        frame = frame.filter(passes | key.isNull() if or_missing else passes)
+    return frame.select(*(relation.value(name).alias(f"f{i}") for i, name in enumerate(columns)))
 
 
 def _tie_breaks(frame: DataFrame, names: Sequence[str]) -> list[Column]:

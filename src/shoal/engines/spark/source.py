@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from shoal.engines.base import Generalization, Source
 from shoal.engines.duckdb.writing import FORMULA, NUMBER
 from shoal.engines.given_frame import GivenFrame, StagedFrame
 from shoal.engines.spark.failures import explained
-from shoal.engines.spark.queries import recoding_frame, records, spelled
+from shoal.engines.spark.queries import fetching_frame, recoding_frame, records, spelled
 from shoal.engines.spark.reading import read
 from shoal.engines.spark.relation import relation_of
 from shoal.engines.spark.session import Session, open_session
@@ -97,6 +97,20 @@ class SparkSource(Source):
         frame = self.recoded_frame(recoding, ordered=True)
         try:
             yield _batches(self._session, frame, recoding.columns, self.name)
+        finally:
+            self._session.cancel()
+
+    @contextmanager
+    def fetched(
+        self,
+        columns: Sequence[str],
+        only: Mapping[str, Collection[str | None]],
+        missing: Sequence[str] = (),
+    ) -> Iterator[pa.RecordBatchReader]:
+        """The records whose values are listed, as a stream; jobs that still run are stopped."""
+        frame = fetching_frame(self._relation, columns, only, missing)
+        try:
+            yield _batches(self._session, frame, tuple(columns), self.name)
         finally:
             self._session.cancel()
 
