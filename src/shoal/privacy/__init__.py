@@ -1,8 +1,8 @@
 """Privacy models: what is demanded of the classes of a release. One model per file.
 
-- `base.py`: what a model is (`PrivacyModel`), and how the search and the proof checker ask one.
+- `base.py`: what a model is (`PrivacyModel`), how the search and the proof checker ask one, and
+  counts and shares of sensitive values, which most models use.
 - `k_anonymity.py`: the shortest model; it looks at class sizes alone.
-- `histograms.py`: counts and shares of sensitive values, which the other models use.
 - `distinct_diversity.py`, `entropy_diversity.py`, `recursive_diversity.py`: how many values a class
   has, and how evenly.
 - `t_closeness.py`: how far a class is from the whole table.

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import kept_at_most, largest, owners, removal, totals, within
+from shoal.privacy.base import kept_at_most, largest, owners, removal, totals, within
 
 if TYPE_CHECKING:
-    from shoal.privacy.histograms import Floats
+    from shoal.privacy.base import Floats
     from shoal.values import Bools, Counts, Ints
 
 
@@ -40,7 +40,7 @@ class AlphaAnonymity:
         return within(counts.histograms[self.attribute], self._caps(counts))
 
     def least_removal(self, counts: Counts) -> Ints:
-        """All but the largest part that is within the caps (histograms.kept_at_most)."""
+        """All but the largest part that is within the caps (base.kept_at_most)."""
         histogram = counts.histograms[self.attribute]
         kept = kept_at_most(histogram, self._caps(counts))
         return removal(counts.sizes, totals(histogram), kept, self.satisfied(counts))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import (
+from shoal.privacy.base import (
     kept_at_most,
     largest,
     owners,
@@ -18,7 +18,7 @@ from shoal.privacy.histograms import (
 )
 
 if TYPE_CHECKING:
-    from shoal.privacy.histograms import Floats
+    from shoal.privacy.base import Floats
     from shoal.values import Bools, Counts, Histogram, Ints
 
 
@@ -51,7 +51,7 @@ class BetaLikeness:
         return within(histogram, self.caps(histogram))
 
     def least_removal(self, counts: Counts) -> Ints:
-        """All but the largest part that is within the caps (histograms.kept_at_most)."""
+        """All but the largest part that is within the caps (base.kept_at_most)."""
         histogram = counts.histograms[self.attribute]
         kept = kept_at_most(histogram, self.caps(histogram))
         return removal(counts.sizes, totals(histogram), kept, self.satisfied(counts))

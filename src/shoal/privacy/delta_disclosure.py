@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import (
+from shoal.privacy.base import (
     SHARE_TOLERANCE,
     classes,
     distinct,

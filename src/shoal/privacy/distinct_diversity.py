@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import distinct
+from shoal.privacy.base import distinct
 
 if TYPE_CHECKING:
     from shoal.values import Bools, Counts, Ints

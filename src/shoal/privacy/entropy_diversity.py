@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import TOLERANCE, distinct, largest, owners, per_class, totals
+from shoal.privacy.base import TOLERANCE, distinct, largest, owners, per_class, totals
 
 if TYPE_CHECKING:
-    from shoal.privacy.histograms import Floats
+    from shoal.privacy.base import Floats
     from shoal.values import Bools, Counts, Histogram, Ints
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import TOLERANCE, classes, descending, owners, per_class
+from shoal.privacy.base import TOLERANCE, classes, descending, owners, per_class
 
 if TYPE_CHECKING:
-    from shoal.privacy.histograms import Floats
+    from shoal.privacy.base import Floats
     from shoal.values import Bools, Counts, Histogram, Ints
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.privacy.histograms import (
+from shoal.privacy.base import (
     TOLERANCE,
     ceiling,
     classes,
@@ -25,7 +25,7 @@ from shoal.privacy.histograms import (
 )
 
 if TYPE_CHECKING:
-    from shoal.privacy.histograms import Floats
+    from shoal.privacy.base import Floats
     from shoal.values import Bools, Counts, Histogram, Ints
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shoal.privacy.alpha import AlphaAnonymity
+from shoal.privacy.base import SHARE_TOLERANCE, TOLERANCE, reference_shares
 from shoal.privacy.beta_likeness import BetaLikeness
 from shoal.privacy.delta_disclosure import DeltaDisclosure
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
-from shoal.privacy.histograms import SHARE_TOLERANCE, TOLERANCE, reference_shares
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.t_closeness import TCloseness
