@@ -49,12 +49,16 @@ class UserError(ShoalError):
 
 @dataclass(frozen=True)
 class Mistake:
-    """One mistake in a definition: the key, what is wrong there, and the remedy."""
+    """One mistake in a definition: the key, what is wrong there, and the remedy.
+
+    `code` is the code of an error that has no other mistakes, where it is not `bad-definition`.
+    """
 
     key: str
     what: str
     remedy: str
     line: int | None = None
+    code: str = ""
 
     def __str__(self) -> str:
         where = f"{self.key} (line {self.line})" if self.line else self.key
@@ -68,6 +72,9 @@ class BadDefinition(UserError):
         count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
         lines = "".join(f"\n  {mistake}" for mistake in mistakes)
         super().__init__(f"{file}: {count}{lines}", code="bad-definition")
+        codes = {mistake.code for mistake in mistakes}
+        if len(codes) == 1:
+            self.code = codes.pop() or self.code
         self.file = file
         self.mistakes = tuple(mistakes)
 

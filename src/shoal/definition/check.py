@@ -6,13 +6,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shoal import plugins
-from shoal.definition.demands import ModelSpec, demands_on, loss_of
+from shoal.definition.demands import ModelSpec, demands_on
 from shoal.definition.model import (
     Attribute,
     Csv,
     Database,
     Definition,
     Diversity,
+    LossChoice,
     OutputFile,
     OutputSpark,
     OutputTable,
@@ -56,9 +57,9 @@ def mistakes(definition: Definition) -> list[Mistake]:
 def of_release(definition: Definition) -> list[Mistake]:
     """Mistakes of everything but the attributes."""
     return [
-        *_of_suppression(definition.suppression),
-        *_of_loss(definition),
-        *_of_strategy(definition.search),
+        *of_suppression(definition.suppression),
+        *of_loss(definition.loss),
+        *of_strategy(definition.search),
         *_of_paths(definition),
         *_of_models(
             ModelSpec(f"privacy.{model}", model, parameters)
@@ -159,7 +160,8 @@ def against_columns(
     return whole if others else definition
 
 
-def _of_suppression(suppression: float) -> Iterator[Mistake]:
+def of_suppression(suppression: float) -> Iterator[Mistake]:
+    """A share that is none."""
     if suppression < 0:
         yield Mistake("suppression", "is below 0", "write for example `suppression: 5%`")
     elif isinstance(suppression, float) and suppression > 1:
@@ -300,11 +302,10 @@ def _of_models(demands: Iterable[ModelSpec]) -> Iterator[Mistake]:
             yield Mistake(demand.key, str(error), "see the documentation of the model")
 
 
-def _of_loss(definition: Definition) -> Iterator[Mistake]:
+def of_loss(choice: LossChoice) -> Iterator[Mistake]:
     """A loss that is not installed, or for which an aggregate means nothing."""
-    choice = definition.loss
     try:
-        loss = loss_of(definition)
+        loss = plugins.make("loss", choice.name, choice.parameters)
     except MissingExtra:
         yield from _of_name("loss", choice.name, plugins.names("loss"))
         return
@@ -316,7 +317,7 @@ def _of_loss(definition: Definition) -> Iterator[Mistake]:
         yield Mistake("loss.aggregate", what, "remove it")
 
 
-def _of_strategy(search: Search) -> Iterator[Mistake]:
+def of_strategy(search: Search) -> Iterator[Mistake]:
     """A strategy that is not installed, or does not take its parameters."""
     try:
         plugins.make("strategy", search.strategy, search.of_strategy)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.definition.hierarchies.registry import KINDS
 from shoal.definition.model import (
-    ROLES,
     AboveThreshold,
     Attribute,
     Closeness,
@@ -150,12 +149,13 @@ def key_path(error: ErrorDetails) -> tuple[str | int, ...]:
     Under `hierarchy`, `source` and `output` the location names the kind before the keys, which the
     file does not.
     """
-    return _without_kinds(error["loc"])
+    return without_kinds(error["loc"])
 
 
-def _without_kinds(where: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def without_kinds(where: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """The keys of the file in a location of the model."""
     if len(where) > 2 and where[:2] == ("population", "source"):
-        return ("population", *_without_kinds(where[1:]))
+        return ("population", *without_kinds(where[1:]))
     if len(where) > 1 and where[0] in ("source", "output"):
         if where[1] == SEVERAL:
             return (where[0], *where[2:3], *where[4:])
@@ -167,37 +167,49 @@ def _without_kinds(where: tuple[str | int, ...]) -> tuple[str | int, ...]:
 
 def explain(error: ErrorDetails) -> Mistake:
     """The error of the model as a mistake with its remedy."""
-    path = key_path(error)
+    return explain_at(error, key_path(error), known_keys, EXAMPLES)
+
+
+def explain_at(
+    error: ErrorDetails,
+    path: tuple[str | int, ...],
+    keys_around: Callable[[tuple[str | int, ...]], list[str]],
+    examples: Mapping[str, str],
+) -> Mistake:
+    """The error as a mistake at a path of keys.
+
+    `keys_around` gives the keys that are known where the model locates the error; `examples` has a
+    line for each key.
+    """
     key, kind, value = dotted(path), error["type"], error["input"]
     name = str(path[-1]) if path else ""
     context: Mapping[str, Any] = error.get("ctx", {})
     if isinstance(wrong := context.get("error"), Wrong):
         return Mistake(key, wrong.what, wrong.remedy)
     if kind == "extra_forbidden":
-        return Mistake(key, "is no known key", nearest(name, _known_keys(error["loc"])))
+        return Mistake(key, "is no known key", nearest(name, keys_around(error["loc"])))
     if kind == "missing":
-        return Mistake(key, "is missing", _for_example(path))
+        return Mistake(key, "is missing", _for_example(path, examples))
     if kind == "literal_error":
-        return _no_such_choice(key, name, shown(value), str(value), context)
+        return _no_such_choice(key, name, value, context)
     if kind in _BOUNDS:
         bound, words = _BOUNDS[kind]
         what = f"is {shown(value).strip(chr(39))}, but {words} {context[bound]:g}"
-        return Mistake(key, what, _for_example(path))
+        return Mistake(key, what, _for_example(path, examples))
     expected = _EXPECTED.get(kind, "something that is allowed here")
-    return Mistake(key, f"{shown(value)} is not {expected}", _for_example(path))
+    return Mistake(key, f"{shown(value)} is not {expected}", _for_example(path, examples))
 
 
-def _no_such_choice(
-    key: str, name: str, value: str, word: str, context: Mapping[str, Any]
-) -> Mistake:
+def _no_such_choice(key: str, name: str, value: object, context: Mapping[str, Any]) -> Mistake:
     """A word that is not among the few allowed ones."""
-    if name == "role":
-        return Mistake(key, f"unknown role {value}", nearest(word, ROLES))
     choices = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
-    return Mistake(key, f"{value} is not possible here", nearest(word, choices))
+    what = (
+        f"unknown role {shown(value)}" if name == "role" else f"{shown(value)} is not possible here"
+    )
+    return Mistake(key, what, nearest(str(value), choices))
 
 
-def _known_keys(where: tuple[str | int, ...]) -> list[str]:
+def known_keys(where: tuple[str | int, ...]) -> list[str]:
     """The keys of the part that holds this one."""
     holder = tuple(map(str, where[:-1]))
     if len(holder) == 4 and holder[2] == "hierarchy":
@@ -212,9 +224,9 @@ def _known_keys(where: tuple[str | int, ...]) -> list[str]:
     return [field.alias or name for name, field in part.model_fields.items()]
 
 
-def _for_example(path: tuple[str | int, ...]) -> str:
+def _for_example(path: tuple[str | int, ...], examples: Mapping[str, str]) -> str:
     """An example of the innermost key that has one."""
     for key in reversed(path):
-        if key in EXAMPLES:
-            return f"write for example `{EXAMPLES[str(key)]}`"
+        if key in examples:
+            return f"write for example `{examples[str(key)]}`"
     return "see the reference of the definition file"

@@ -22,7 +22,7 @@ from shoal.definition.scalars import shown
 from shoal.errors import BadDefinition, Mistake
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pydantic_core import ErrorDetails
 
@@ -49,13 +49,18 @@ def read(path: str | Path) -> Definition:
     return _definition(parse(content(path), file, path.suffix.lower()), file, path.parent)
 
 
-def parse(given: bytes, file: str, ending: str = "") -> Parsed:
-    """The plain data of a definition file; BadDefinition where it cannot be read at all."""
+def parse(
+    given: bytes, file: str, ending: str = "", xml: Callable[[str], Parsed] | None = None
+) -> Parsed:
+    """The plain data of a file; BadDefinition where it cannot be read at all.
+
+    `xml` reads XML, by default that of definitions.
+    """
     if len(given) > LARGEST:
         remedy = "move large trees into hierarchy files"
         _refuse(file, f"is larger than {LARGEST // 1_000_000} MB", remedy)
     try:
-        return _parse(given.decode("utf-8-sig"), ending)
+        return _parse(given.decode("utf-8-sig"), ending, xml or _parse_xml)
     except UnicodeDecodeError as error:
         line = given.count(b"\n", 0, error.start) + 1
         _refuse(file, f"is not UTF-8 in line {line}", "save the file as UTF-8")
@@ -83,11 +88,15 @@ def from_mapping(
     return _definition(Parsed(data), file, folder)
 
 
-def _parse(text: str, ending: str) -> Parsed:
-    if ending == ".xml" or text.lstrip().startswith("<"):
-        from shoal.definition.xml_read import parse_xml
+def _parse_xml(text: str) -> Parsed:
+    from shoal.definition.xml_read import parse_xml
 
-        return parse_xml(text)
+    return parse_xml(text)
+
+
+def _parse(text: str, ending: str, xml: Callable[[str], Parsed]) -> Parsed:
+    if ending == ".xml" or text.lstrip().startswith("<"):
+        return xml(text)
     if ending == ".json":
         return parse_json(text)
     if ending not in (".yaml", ".yml") and text.lstrip().startswith("{"):
@@ -135,7 +144,7 @@ def _definition(parsed: Parsed, file: str, folder: Path) -> Definition:
     else:
         mistakes += check.mistakes(definition)
     if mistakes:
-        raise BadDefinition(file, _with_lines(mistakes, parsed.lines))
+        raise BadDefinition(file, with_lines(mistakes, parsed.lines))
     return definition
 
 
@@ -217,7 +226,7 @@ def _roles_are_known(data: Mapping[str, Any], rest: Definition, broken: Sequence
     return all(role in ROLES and role != "quasi-identifier" for role in roles)
 
 
-def _with_lines(mistakes: Sequence[Mistake], lines: Mapping[str, int]) -> list[Mistake]:
+def with_lines(mistakes: Sequence[Mistake], lines: Mapping[str, int]) -> list[Mistake]:
     """Each mistake with the line of its key, or of the innermost key around it that has one."""
     placed = [
         mistake if mistake.line else replace(mistake, line=_line(mistake.key, lines))

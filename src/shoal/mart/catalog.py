@@ -48,10 +48,19 @@ class PersonKey(DefinitionPart):
     columns: Names = Field(min_length=1)
 
 
+def _no_role_of_hidden_columns(value: Any) -> Any:
+    if value in ("identifier", "drop"):
+        raise Wrong(
+            f"{value!r} is no role of a shared column",
+            "leave the column out: what is not listed is never released",
+        )
+    return value
+
+
 class SharedColumn(Attribute):
     """A column that a source shares; with `derive` it is computed by an expression."""
 
-    role: SharedRole
+    role: Annotated[SharedRole, BeforeValidator(_no_role_of_hidden_columns)]
     derive: Text | None = None
 
 
@@ -86,6 +95,15 @@ def _ends(value: Any) -> Any:
     return value
 
 
+def _no_many_to_many(value: Any) -> Any:
+    if value == "many-to-many":
+        raise Wrong(
+            "many-to-many cannot be joined: a record of one end would count with all of the other",
+            "link both ends with a source between them, many-to-one each",
+        )
+    return value
+
+
 class Link(DefinitionPart):
     """How two sources are joined: equal keys, compared by their text.
 
@@ -93,7 +111,7 @@ class Link(DefinitionPart):
     """
 
     ends: Annotated[tuple[End, End], BeforeValidator(_ends)] = Field(alias="between")
-    kind: LinkKind
+    kind: Annotated[LinkKind, BeforeValidator(_no_many_to_many)]
     optional: Text | None = None
 
     @property

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from pydantic import field_validator, model_validator
+from pydantic import ValidationError, field_validator, model_validator
 
 from shoal.definition.scalars import DefinitionPart, Text, Wrong, nearest, shown, text_of
 from shoal.definition.sources import Names  # noqa: TC001 the model needs it
@@ -106,12 +106,12 @@ def _of_column(column: str, value: Any) -> Iterator[Condition]:
         for operator, inner in value.items():
             yield _compared(column, str(operator), inner)
     elif isinstance(value, list | tuple):
-        yield Condition(column=column, operator="in", values=tuple(value))
+        yield _made(column, "in", value)
     elif value is None:
         what = f"the condition on {column!r} says nothing"
         raise Wrong(what, f"write `{column}: {{is: missing}}` to select missing values")
     else:
-        yield Condition(column=column, operator="=", values=(text_of(value),))
+        yield _made(column, "=", value)
 
 
 def _compared(column: str, operator: str, value: Any) -> Condition:
@@ -120,7 +120,20 @@ def _compared(column: str, operator: str, value: Any) -> Condition:
         if str(value) not in words:
             raise Wrong(f"{column!r} is {shown(value)}", "write `missing` or `not missing`")
         return Condition(column=column, operator=words[str(value)])
-    return Condition(column=column, operator=operator, values=value)
+    return _made(column, operator, value)
+
+
+def _made(column: str, operator: str, values: Any) -> Condition:
+    """The condition; Wrong if its operator or its values are."""
+    listed = values if isinstance(values, list | tuple) else [values]
+    texts = tuple(text_of(value) for value in listed)
+    try:
+        return Condition(column=column, operator=operator, values=texts)
+    except ValidationError as error:
+        wrong = error.errors()[0].get("ctx", {}).get("error")
+        if not isinstance(wrong, Wrong):
+            raise
+        raise Wrong(f"the condition on {column!r}: {wrong.what}", wrong.remedy) from None
 
 
 def parse_condition(text: str) -> Condition:
