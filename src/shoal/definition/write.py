@@ -35,18 +35,18 @@ def to_mapping(definition: Definition) -> dict[str, Any]:
     folder that the program runs in.
     """
     found: dict[str, Any] = plain(definition.model_dump(by_alias=True, exclude_defaults=True))
-    found["source"] = _source(found["source"])
+    found["source"] = source_mapping(found["source"])
     if "population" in found:
-        found["population"]["source"] = _source(found["population"]["source"])
+        found["population"]["source"] = source_mapping(found["population"]["source"])
     for key, short in (("output", "path"), ("missing", "match"), ("loss", "name")):
         if key in found:
-            found[key] = _short(found[key], short)
+            found[key] = short_form(found[key], short)
     if isinstance(definition.suppression, float) and "suppression" in found:
-        found["suppression"] = _percent(definition.suppression)
+        found["suppression"] = percent(definition.suppression)
     if definition.risk is not None and (above := definition.risk.records_above) is not None:
-        found["risk"]["records above"]["share"] = _percent(above.share)
+        found["risk"]["records above"]["share"] = percent(above.share)
     if definition.search.time_limit is not None:
-        found["search"]["time limit"] = f"{_decimal(Decimal(repr(definition.search.time_limit)))} s"
+        found["search"]["time limit"] = duration(definition.search.time_limit)
     found["attributes"] = {
         name: attribute_mapping(attribute) for name, attribute in definition.attributes.items()
     }
@@ -82,23 +82,28 @@ def yaml_lines(key: str, value: object, indent: str = "") -> Iterator[str]:
             yield from yaml_lines(inner, below, f"{indent}  ")
 
 
-def _source(given: Any) -> Any:
+def source_mapping(given: Any) -> Any:
     """One location, or a list of them; the key that shows the kind comes first."""
     if isinstance(given, list):
-        return [_source(each) for each in given]
+        return [source_mapping(each) for each in given]
     first = {key: given[key] for key in LOCATION_KEYS if key in given}
-    return _short({**first, **given}, "path")
+    return short_form({**first, **given}, "path")
 
 
-def _short(mapping: dict[str, Any], key: str) -> Any:
+def short_form(mapping: dict[str, Any], key: str) -> Any:
     """The value of the key alone, where the mapping says nothing else and it is no URL."""
     alone = mapping.keys() == {key} and "://" not in str(mapping[key])
     return mapping[key] if alone else mapping
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """A share in percent, exactly."""
     return f"{_decimal(Decimal(repr(share)) * 100)}%"
+
+
+def duration(seconds: float) -> str:
+    """A time in seconds, exactly."""
+    return f"{_decimal(Decimal(repr(seconds)))} s"
 
 
 def _decimal(number: Decimal) -> str:

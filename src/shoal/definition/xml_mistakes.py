@@ -26,6 +26,8 @@ KEYS_OF_PARAMETERS: Mapping[str, str] = {
 }
 """The elements of the section parameters that have another name than their key."""
 
+_NAMED = ("source", "column", "lookup")
+"""Elements of a data mart that messages name."""
 _XS = "{http://www.w3.org/2001/XMLSchema}"
 _EXPECTED = {
     "count": ("a whole number", "write for example 5"),
@@ -55,7 +57,7 @@ def checked(root: etree._Element, schema: etree._Element) -> Checked:
     So the mistakes that only the model finds are reported together with those of the schema. A
     section that is missing stays missing.
     """
-    mistakes, too_many = _schema_mistakes(root, schema)
+    mistakes, too_many = schema_mistakes(root, schema)
     if not mistakes:
         return Checked(root)
     if too_many:
@@ -106,7 +108,7 @@ def _key_path(element: etree._Element, attribute: str) -> KeyPath:
     return tuple(tags[:1])
 
 
-def _schema_mistakes(root: etree._Element, schema: etree._Element) -> tuple[list[Mistake], bool]:
+def schema_mistakes(root: etree._Element, schema: etree._Element) -> tuple[list[Mistake], bool]:
     """All mistakes that the schema finds in a document, none twice, and whether there are too many.
 
     The validator looks no further in a part once an element is out of order. So such
@@ -256,6 +258,8 @@ def _key(element: etree._Element) -> str:
         tag = str(each.tag)
         if tag == "attribute" or tag == "hierarchy":
             words.append(each.get("name") or each.get("attribute") or tag)
+        elif tag in _NAMED and each.get("name"):
+            words.append(f"{tag}.{each.get('name')}")
         elif each.getparent() is not None:
             words.append(tag)
     return ".".join(reversed(words)) or str(element.tag)

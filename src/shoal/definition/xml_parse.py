@@ -40,6 +40,11 @@ _ENCODING = re.compile(r"\s*<\?xml\s[^>]*?\bencoding\s*=\s*[\"']([^\"'>]*)[\"']"
 
 def parse_elements(text: str) -> Checked:
     """What is valid by the schema, with the mistakes of the rest; Unreadable where nothing is."""
+    return checked(safe_elements(text), schema_elements())
+
+
+def safe_elements(text: str) -> etree._Element:
+    """The elements of a text that refers to nothing outside of it; Unreadable for any other."""
     _refuse_what_is_no_part_of_the_text(text)
     parser = etree.XMLParser(
         encoding="utf-8",
@@ -58,7 +63,7 @@ def parse_elements(text: str) -> Checked:
         what = str(error.msg or "it is broken").partition(", line ")[0]
         _refuse(f"cannot be read as XML, {_lowered(what)}", "correct that line", error.lineno)
     _refuse_what_no_definition_has(root)
-    return checked(root, schema_elements())
+    return root
 
 
 def schema_text() -> str:

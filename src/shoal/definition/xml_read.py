@@ -37,14 +37,14 @@ MATCHES = {"true": "extended", "false": "basic"}
 
 def parse_xml(text: str) -> Parsed:
     """An XML definition as plain data in the keys of a definition."""
-    reader = _Reader()
+    reader = Reader()
     checked = parse_elements(text)
     data = reader.definition(checked.root)
     mistakes = (*checked.mistakes, *reader.mistakes)
     return Parsed(data, reader.lines, mistakes, (*checked.left_out, *reader.left_out))
 
 
-class _Reader:
+class Reader:
     """Turns elements into plain data; keeps lines and mistakes as it goes."""
 
     def __init__(self) -> None:
@@ -62,10 +62,10 @@ class _Reader:
                     data |= self.parameters(section)
                 case "datasource":
                     self.seen(section, "source")
-                    sources.append(_part(section))
+                    sources.append(part_of(section))
                 case "output":
                     self.seen(section, "output")
-                    data["output"] = _part(section)
+                    data["output"] = part_of(section)
                 case "attributes":
                     data |= self.attributes(section)
                 case "hierarchies":
@@ -96,7 +96,7 @@ class _Reader:
                 case "population":
                     self.put(data, "population", _population(element), element)
                 case "loss" | "search" | "engine":
-                    self.put(data, str(element.tag), _part(element), element)
+                    self.put(data, str(element.tag), part_of(element), element)
                 case "privacy":
                     models = data.setdefault("privacy", {})
                     self.put(
@@ -122,50 +122,56 @@ class _Reader:
         found: dict[str, Any] = {}
         for element in section:
             name = str(element.get("name"))
-            self.put(found, name, self.attribute(element, name), element, "attributes")
+            keys = self.attribute(element, "attributes", name)
+            self.put(found, name, keys, element, "attributes")
         return {"attributes": found} | ({"others": others} if others is not None else {})
 
-    def attribute(self, element: _Element, name: str) -> dict[str, Any]:
+    def attribute(self, element: _Element, *holder: str) -> dict[str, Any]:
+        """One column; `holder` are the keys down to it."""
         keys = dict(attributes_of(element))
         role = str(keys.pop("type")).strip()
         keys.pop("name")
         data: dict[str, Any] = {"role": ROLES_OF_ANON.get(role, role), **keys}
-        holder = ("attributes", name)
         for child in element:
             match child.tag:
                 case "diversity":
                     kinds = data.setdefault("diversity", {})
                     kind = str(child.get("type")).strip()
-                    self.put(kinds, kind, _diversity(child, kind), child, *holder, "diversity")
+                    self.put(kinds, kind, diversity_of(child, kind), child, *holder, "diversity")
                 case "privacy":
                     models = data.setdefault("privacy", {})
                     model = str(child.get("model"))
                     self.put(models, model, parameters_in(child), child, *holder, "privacy")
+                case "hierarchy":
+                    self.levels(data, child, *holder)
                 case tag:
-                    self.put(data, str(tag), _part(child), child, *holder)
+                    self.put(data, str(tag), part_of(child), child, *holder)
         return data
 
     def hierarchies(self, section: _Element, attributes: dict[str, Any]) -> None:
-        """Each hierarchy joins its attribute, and so does the information loss of its levels."""
+        """Each hierarchy joins its attribute."""
         for element in section:
             name = str(element.get("attribute"))
-            attribute = attributes[name]
-            losses = [child.get("information_loss") for child in element.iterchildren("level")]
-            if losses:
-                self.put(attribute, "information loss", losses, element, "attributes", name)
-            for each in element.iterchildren():
-                if each.tag != "level":
-                    self.hierarchy(attribute, each, name)
+            self.levels(attributes[name], element, "attributes", name)
 
-    def hierarchy(self, attribute: dict[str, Any], element: _Element, name: str) -> None:
+    def levels(self, attribute: dict[str, Any], element: _Element, *holder: str) -> None:
+        """The hierarchy of an attribute, and the information loss of its levels."""
+        losses = [child.get("information_loss") for child in element.iterchildren("level")]
+        if losses:
+            self.put(attribute, "information loss", losses, element, *holder)
+        for each in element.iterchildren():
+            if each.tag != "level":
+                self.hierarchy(attribute, each, *holder)
+
+    def hierarchy(self, attribute: dict[str, Any], element: _Element, *holder: str) -> None:
         """One hierarchy, whose element is named after its kind."""
         try:
             data = KINDS_BY_ELEMENT[str(element.tag)].from_xml(element)
         except Unreadable as error:
             self.mistakes += error.mistakes
-            self.left_out.append(("attributes", name, "hierarchy"))
+            self.left_out.append((*holder, "hierarchy"))
             return
-        self.put(attribute, "hierarchy", data, element, "attributes", name)
+        self.put(attribute, "hierarchy", data, element, *holder)
 
     def put(
         self, data: dict[str, Any], key: str, value: Any, element: _Element, *holder: str
@@ -185,7 +191,7 @@ class _Reader:
             self.lines.setdefault(key, element.sourceline)
 
 
-def _diversity(element: _Element, kind: str) -> Any:
+def diversity_of(element: _Element, kind: str) -> Any:
     """`l` alone, or `c` and `l`: the model checks what the kind needs."""
     keys = {key: value for key, value in attributes_of(element) if key != "type"}
     return keys if kind == "recursive" or "c" in keys else keys["l"]
@@ -202,14 +208,14 @@ def _risk(element: _Element) -> dict[str, Any]:
 def _population(element: _Element) -> dict[str, Any]:
     """`k` as an attribute, the two shares of `presence` as an element, and the datasources."""
     found: dict[str, Any] = dict(attributes_of(element))
-    sources = [_part(each) for each in element.iterchildren("datasource")]
+    sources = [part_of(each) for each in element.iterchildren("datasource")]
     found["source"] = sources[0] if len(sources) == 1 else sources
     for each in element.iterchildren("presence"):
         put_once(found, "presence", [each.get("least"), each.get("most")], each)
     return found
 
 
-def _part(element: _Element) -> dict[str, Any]:
+def part_of(element: _Element) -> dict[str, Any]:
     """Attributes as keys, and the elements inside as what they hold: texts, lists and mappings."""
     found: dict[str, Any] = dict(attributes_of(element))
     for child in element:

@@ -17,7 +17,7 @@ from shoal.errors import BadOutput
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-    from shoal.definition.model import Definition
+    from shoal.definition.model import Attribute, Definition
 
 _TYPES = {role: name for name, role in ROLES_OF_ANON.items()}
 
@@ -29,21 +29,22 @@ def to_xml(definition: Definition) -> str:
     _parameters_section(child(root, "parameters"), data)
     sources = data["source"]
     for source in sources if isinstance(sources, list) else [sources]:
-        _part(child(root, "datasource"), _long(source, "path"))
+        add_part(child(root, "datasource"), long_form(source, "path"))
     if "output" in data:
-        _part(child(root, "output"), _long(data["output"], "path"))
-    attributes = {name: _long(given, "role") for name, given in data["attributes"].items()}
+        add_part(child(root, "output"), long_form(data["output"], "path"))
+    attributes = {name: long_form(given, "role") for name, given in data["attributes"].items()}
     section = child(root, "attributes", others=data.get("others"))
     for name, attribute in attributes.items():
         _attribute(section, name, attribute)
     _hierarchies_section(root, definition)
-    _refuse_more_than_is_read(root)
+    refuse_more_than_is_read(root)
     etree.indent(root)
     text = etree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _refuse_more_than_is_read(root: _Element) -> None:
+def refuse_more_than_is_read(root: _Element) -> None:
+    """BadOutput for a document that would not be read back."""
     widest = max(len(element) for element in root.iter())
     if widest > MOST_CHILDREN or sum(1 for _ in root.iter()) > MOST_ELEMENTS:
         raise BadOutput(
@@ -54,7 +55,7 @@ def _refuse_more_than_is_read(root: _Element) -> None:
 
 
 def _parameters_section(section: _Element, data: Mapping[str, Any]) -> None:
-    missing = _long(data.get("missing", {}), "match")
+    missing = long_form(data.get("missing", {}), "match")
     add_text(section, "k", data["k"])
     for name in data.get("person", ()):
         add_text(section, "person", name)
@@ -69,12 +70,12 @@ def _parameters_section(section: _Element, data: Mapping[str, Any]) -> None:
         add_text(section, "null_string", value)
     add_text(section, "null_sensitive", missing.get("sensitive"))
     if "loss" in data:
-        _part(child(section, "loss"), _long(data["loss"], "name"))
+        add_part(child(section, "loss"), long_form(data["loss"], "name"))
     for key in ("search", "engine"):
         if key in data:
-            _part(child(section, key), data[key])
+            add_part(child(section, key), data[key])
     if "report" in data:
-        _part(child(section, "report"), _long(data["report"], "path"))
+        add_part(child(section, "report"), long_form(data["report"], "path"))
     add_text(section, "strict", data.get("strict"))
     _models(section, data.get("privacy", {}))
 
@@ -94,21 +95,39 @@ def _population(element: _Element, data: Mapping[str, Any]) -> None:
         child(element, "presence", least=least, most=most)
     sources = data["source"]
     for source in sources if isinstance(sources, list) else [sources]:
-        _part(child(element, "datasource"), _long(source, "path"))
+        add_part(child(element, "datasource"), long_form(source, "path"))
 
 
 def _attribute(section: _Element, name: str, data: Mapping[str, Any]) -> None:
     role = data["role"]
     element = child(section, "attribute", name=name, type=_TYPES.get(role, role))
+    add_demands(element, data)
+
+
+def add_demands(element: _Element, data: Mapping[str, Any]) -> None:
+    """The keys of a column but its name, role and hierarchy: attributes, then elements."""
     for key, value in data.items():
         if key not in ("role", "hierarchy") and not isinstance(value, Mapping | list):
             set_attribute(element, key, value)
-    for kind, given in data.get("diversity", {}).items():
-        child(element, "diversity", type=kind, **_long(given, "l"))
+    add_diversity(element, data.get("diversity", {}))
     for key, short in (("closeness", "t"), ("likeness", "beta")):
         if key in data:
-            child(element, key, **_long(data[key], short))
+            child(element, key, **long_form(data[key], short))
     _models(element, data.get("privacy", {}))
+
+
+def add_diversity(element: _Element, kinds: Mapping[str, Any]) -> None:
+    """An element for each kind."""
+    for kind, given in kinds.items():
+        child(element, "diversity", type=kind, **long_form(given, "l"))
+
+
+def add_hierarchy(element: _Element, attribute: Attribute) -> None:
+    """The information loss of each level, and the hierarchy, where there are any."""
+    for loss in plain(attribute.information_loss or ()):
+        child(element, "level", information_loss=loss)
+    if attribute.hierarchy is not None:
+        attribute.hierarchy.to_xml(element)
 
 
 def _hierarchies_section(root: _Element, definition: Definition) -> None:
@@ -120,11 +139,7 @@ def _hierarchies_section(root: _Element, definition: Definition) -> None:
     }
     section = child(root, "hierarchies") if with_levels else root
     for name, attribute in with_levels.items():
-        element = child(section, "hierarchy", attribute=name)
-        for loss in plain(attribute.information_loss or ()):
-            child(element, "level", information_loss=loss)
-        if attribute.hierarchy is not None:
-            attribute.hierarchy.to_xml(element)
+        add_hierarchy(child(section, "hierarchy", attribute=name), attribute)
 
 
 def _models(holder: _Element, models: Mapping[str, Any]) -> None:
@@ -133,7 +148,7 @@ def _models(holder: _Element, models: Mapping[str, Any]) -> None:
         add_parameters(element, parameters)
 
 
-def _part(element: _Element, data: Mapping[str, Any]) -> None:
+def add_part(element: _Element, data: Mapping[str, Any]) -> None:
     """Keys as attributes; a query, lists and mappings as elements."""
     for key, value in data.items():
         match key:
@@ -154,6 +169,6 @@ def _part(element: _Element, data: Mapping[str, Any]) -> None:
                 set_attribute(element, key, value)
 
 
-def _long(value: Any, key: str) -> Mapping[str, Any]:
+def long_form(value: Any, key: str) -> Mapping[str, Any]:
     """A short form as the mapping that it means."""
     return value if isinstance(value, Mapping) else {key: value}
