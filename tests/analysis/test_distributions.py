@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from problems import Case, cases, person_problem, problem_of
-from shoal.analysis.dependence import strength_of
+from shoal.analysis.columns import strength_of
 from shoal.analysis.distributions import Distribution, compare_counts, distribution_of, hide_few
 
 

@@ -19,7 +19,7 @@ from oracle import optimum as slow_optimum
 from oracle import outcome as slow_outcome
 from problems import Case, cases, person_problem, problem_of, sensitive_problem
 from shoal.analysis.explain import explain_node
-from shoal.analysis.variants import optimum, with_level, without
+from shoal.analysis.nodes import optimum, with_level, without
 from shoal.analysis.what_if import answers_of, outcome_of
 from shoal.cli.app import app
 from shoal.definition.model import Search

@@ -13,8 +13,13 @@ from hypothesis import strategies as st
 import shoal
 from shoal.engines.base import FileOptions, FileTarget
 from shoal.engines.duckdb.files import open_files
-from shoal.engines.formats.xml import LARGEST_RECORD, XmlReader, XmlWriter
-from shoal.engines.formats.xml_names import from_xml_name, to_xml_name
+from shoal.engines.formats.xml import (
+    LARGEST_RECORD,
+    XmlReader,
+    XmlWriter,
+    from_xml_name,
+    to_xml_name,
+)
 from shoal.errors import BadData, BadOutput
 
 texts = st.text(

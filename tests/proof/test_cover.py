@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.proof.cover import uncovered
+from shoal.proof.check import uncovered
 from shoal.proof.format import ProofBox
 from shoal.values import Node
 

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.analysis.attribute_disclosure import attribute_disclosure
 from shoal.analysis.identifiers import identifiers
-from shoal.analysis.person_risk import released_risk_by_persons, risk_by_persons
 from shoal.analysis.released import find_release, open_release
-from shoal.analysis.risk import THRESHOLD, Demands, risk_of
+from shoal.analysis.risk import (
+    THRESHOLD,
+    Demands,
+    released_risk_by_persons,
+    risk_by_persons,
+    risk_of,
+)
 from shoal.analysis.risk_report import RiskReport
 from shoal.cautions.examine import examine_release, examine_table
 from shoal.engines.base import FileOptions

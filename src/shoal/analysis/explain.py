@@ -30,8 +30,16 @@ from shoal.analysis.explanation import (
     WithoutColumn,
     loss_shares,
 )
-from shoal.analysis.nodes import Input, Watch, ignore, levels_of, name_of, prepare_problem
-from shoal.analysis.variants import optimum, without
+from shoal.analysis.nodes import (
+    Input,
+    Watch,
+    ignore,
+    levels_of,
+    name_of,
+    optimum,
+    prepare_problem,
+    without,
+)
 from shoal.events import Proved
 from shoal.pipeline import load
 from shoal.search.explain import refused

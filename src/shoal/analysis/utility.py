@@ -24,7 +24,7 @@ from shoal.search.objective import objective_of
 
 if TYPE_CHECKING:
     from shoal.analysis.classifier import Classification
-    from shoal.analysis.dependence import Dependence
+    from shoal.analysis.columns import Dependence
     from shoal.analysis.distributions import Distribution, LabelCount
     from shoal.analysis.quality import Quality
     from shoal.analysis.released import Measured

@@ -11,8 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from shoal.analysis.nodes import Input, Watch, ignore, levels_of, name_of, prepare_problem
-from shoal.analysis.variants import optimum, with_level
+from shoal.analysis.nodes import (
+    Input,
+    Watch,
+    ignore,
+    levels_of,
+    name_of,
+    optimum,
+    prepare_problem,
+    with_level,
+)
 from shoal.choosing import node_of
 from shoal.events import Progress, Proved, Stopped
 from shoal.pipeline import load

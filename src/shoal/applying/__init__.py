@@ -4,7 +4,7 @@ Read in this order:
 
 1. `apply.py` is `shoal.apply`: read the transformation, state it as a definition with one node, and
    release the new records by the steps of every release (`shoal.releasing`).
-2. `places.py` opens what is read and written, `applied.py` is what is returned.
+2. `opening.py` opens what is read and written, `applied.py` is what is returned.
 3. `matching.py` compares new data with the transformation: columns, unknown values, labels.
 4. `known.py` is a source without the records whose values have no label.
 5. `together.py` judges the new records together with an earlier release.

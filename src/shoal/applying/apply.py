@@ -22,7 +22,7 @@ from shoal.applying.matching import (
     unknown_values,
     values_of,
 )
-from shoal.applying.places import (
+from shoal.applying.opening import (
     check_written_apart,
     definition_of,
     is_named,

@@ -2,11 +2,11 @@
 
 - `format.py`: the proof file. First what is claimed, then every closed box with its reason.
 - `log.py`: writing one during a search.
-- `check.py`: `check_file`, the four questions that decide whether a proof is right.
+- `check.py`: `check_file`, the four questions that decide whether a proof is right, among them
+  whether its boxes cover the lattice.
 - `rows.py`: the source, counted again for the checker; `instance.py`: the classes and the loss of a
   node.
-- `cover.py`: whether the boxes cover the lattice; `bound.py`: what every node of a box costs at
-  least.
+- `bound.py`: what every node of a box costs at least.
 
 The argument is in docs/internals/proof.md.
 """

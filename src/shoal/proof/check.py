@@ -1,8 +1,8 @@
 """Is a proof right? Checked against the definition and its source, with nothing of the search.
 
 Four questions: is the proof about this definition and this source; is its best node safe, with the
-loss it states; do its boxes cover the lattice; and does the reason of each box hold. Together they
-show that no node is better than the best.
+loss it states; do its boxes cover the lattice (`uncovered`, at the end); and does the reason of
+each box hold. Together they show that no node is better than the best.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
 from shoal.engines.opening import check_names, open_source
 from shoal.proof.bound import Bounds
-from shoal.proof.cover import uncovered
 from shoal.proof.format import read_proof, subject_of
 from shoal.proof.instance import Instance
 from shoal.proof.rows import read_rows
 from shoal.values import Best, Finding, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
     from shoal.proof.format import Claim, Proof, ProofBox, Subject
-    from shoal.values import Node
+    from shoal.values import Ints, Node
+
 
 ProgressCallback: TypeAlias = Callable[[int, int], None]
 """Called with the number of boxes that are done, and with that of all boxes."""
@@ -241,3 +242,49 @@ class Reasons:
             return True
         tie = found.loss <= self.best.loss + TIE
         return tie and (found.suppressed, node) < (self.best.suppressed, self.best.node)
+
+
+def uncovered(
+    boxes: Sequence[ProofBox], top: Node, bottom: Node | None = None
+) -> tuple[Node, Node] | None:
+    """A region, from its lowest to its highest node, that no box covers, None when there is none.
+
+    The lattice has the nodes from `bottom`, by default level 0 of all attributes, to `top`.
+
+    A region inside one box is covered, one that meets no box is not, and any other is cut in two.
+    The boxes of a search come from cuts in two, so there is always a cut that crosses no box: then
+    every box goes to one side and the work is boxes times the sum of the levels, whatever the
+    number of nodes. Other boxes are right too; those that a cut crosses go to both sides.
+    """
+    lo = np.array([box.lo for box in boxes], dtype=np.int64).reshape(len(boxes), len(top))
+    hi = np.array([box.hi for box in boxes], dtype=np.int64).reshape(len(boxes), len(top))
+    lowest = np.array((0,) * len(top) if bottom is None else bottom, np.int64)
+    regions = [(lowest, np.array(top, np.int64), lo, hi)]
+    while regions:
+        low, high, lo, hi = regions.pop()
+        if len(lo) == 0:
+            return tuple(low.tolist()), tuple(high.tolist())
+        if ((lo <= low) & (hi >= high)).all(axis=1).any():
+            continue
+        j, level = _cut(low, high, lo, hi)
+        below, above = high.copy(), low.copy()
+        below[j], above[j] = level, level + 1
+        under, over = lo[:, j] <= level, hi[:, j] > level
+        regions.append((low, below, lo[under], hi[under]))
+        regions.append((above, high, lo[over], hi[over]))
+    return None
+
+
+def _cut(low: Ints, high: Ints, lo: Ints, hi: Ints) -> tuple[int, int]:
+    """The attribute and the level after which to cut a region of several nodes: where the cut
+    crosses the fewest boxes."""
+    best, fewest = (0, 0), len(lo) + 1
+    for level in range(int(low.min()), int(high.max())):
+        crossed = ((lo <= level) & (hi > level)).sum(axis=0)
+        crossed[(level < low) | (level >= high)] = len(lo) + 1
+        j = int(crossed.argmin())
+        if crossed[j] < fewest:
+            best, fewest = (j, level), int(crossed[j])
+        if fewest == 0:
+            break
+    return best
