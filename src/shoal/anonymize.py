@@ -14,7 +14,8 @@ from shoal.events import Working
 from shoal.pipeline import Observer, ignore, release
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Resources, Source
+    from shoal.engines.base import Source
+    from shoal.engines.options import Resources
     from shoal.report.result import ShownResult
 
 Frame = TypeVar("Frame")

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from shoal.cautions.examine import examine_table
-from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.frames.source import open_frame
+from shoal.engines.options import FileOptions
 from shoal.measure.pairs import PAIR_LIMIT
 from shoal.measure.table import measure
 from shoal.pipeline import load

@@ -44,7 +44,8 @@ from shoal.search.run import no_solution, problem_of, search
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
-    from shoal.engines.base import Source, Staged, Target
+    from shoal.engines.base import Source, Staged
+    from shoal.engines.options import Target
     from shoal.errors import Infeasible
     from shoal.report.result import ShownResult
     from shoal.search.problem import Problem

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shoal.cautions.examine import examine_release, refuse_if_strict
 from shoal.collapse.read import open_population
-from shoal.engines.base import DatabaseTarget, FileTarget, without_password
 from shoal.engines.duckdb.staged import formula_cautions
 from shoal.engines.failures import source_changed
 from shoal.engines.opening import recode_into, records_by_source
+from shoal.engines.options import DatabaseTarget, FileTarget, without_password
 from shoal.errors import Declined, Refused
 from shoal.events import Event, History, Phase, Progress
 from shoal.release.recode import recoding
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from shoal.definition.model import Definition
     from shoal.encode.table import Table
-    from shoal.engines.base import Source, Staged, Target
+    from shoal.engines.base import Source, Staged
+    from shoal.engines.options import Target
     from shoal.report.result import ShownResult
     from shoal.search.problem import Partition, Problem
     from shoal.values import Best, Choice, Node, Verdict

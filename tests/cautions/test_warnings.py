@@ -19,10 +19,10 @@ from typer.testing import CliRunner
 import shoal
 from shoal.cautions import examine, kept
 from shoal.cli.app import app
-from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.session import Session
 from shoal.engines.frames.source import open_frame
+from shoal.engines.options import FileOptions
 from shoal.report.result import ShownResult
 
 Columns = dict[str, list[str]]

@@ -15,7 +15,7 @@ from shoal.cli.init import definition_for
 from shoal.definition.model import Definition
 from shoal.definition.parse import parse_yaml
 from shoal.definition.read import from_mapping
-from shoal.engines.base import FileOptions
+from shoal.engines.options import FileOptions
 
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 GIVEN = ["Ana", "Ben", "Cleo", "Dora", "Emil", "Finn", "Greta", "Hugo", "Ida", "Jon"]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.files import open_files
+from shoal.engines.options import FileOptions
 from shoal.errors import BadData
 
 

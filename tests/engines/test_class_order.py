@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.engines.class_order import class_ranks
+from shoal.engines.base import class_ranks
 
 rows = st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=20)
 

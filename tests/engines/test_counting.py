@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.engines.base import COUNT, FileOptions
+from shoal.engines.base import COUNT
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.frames.source import open_frame
+from shoal.engines.options import FileOptions
 
 cell = st.sampled_from([None, "", "NA", "?", "a", "A", "0", "00", "é\n"])
 

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal.engines.base import COUNT, FileOptions
+from shoal.engines.base import COUNT
 from shoal.engines.duckdb.files import open_files
+from shoal.engines.options import FileOptions
 from shoal.errors import BadData
 
 Rows = Counter[tuple[str | None, ...]]

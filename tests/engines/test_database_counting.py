@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 import shoal
 from servers import load, run_sql
-from shoal.engines.base import DatabaseOptions, Generalization, Recoding
+from shoal.engines.base import Generalization, Recoding
 from shoal.engines.database import open_table
 from shoal.engines.frames.source import open_frame
 from shoal.engines.opening import recode_into
+from shoal.engines.options import DatabaseOptions
 
 SYSTEMS = ("postgres", "mariadb", "sqlite")
 VALUES = ("a", "A", "b", "b ", "it's", "ä\u0308 %s", "ä", "\\N\t\n,", ":x")

@@ -12,8 +12,9 @@ import pytest
 import shoal
 from servers import load, rows_of
 from shoal.engines import database
-from shoal.engines.base import DatabaseOptions, Generalization
+from shoal.engines.base import Generalization
 from shoal.engines.database.dialects import DIALECTS
+from shoal.engines.options import DatabaseOptions
 
 PACKAGE = Path(str(database.__file__)).parent
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "databases.md"

@@ -13,9 +13,9 @@ import sqlalchemy as sa
 
 import shoal
 from servers import PASSWORD, load, run_sql
-from shoal.engines.base import DatabaseOptions, DatabaseTarget
 from shoal.engines.database import check_table, open_table, stage_rows
 from shoal.engines.database.dialects.postgres import Postgres
+from shoal.engines.options import DatabaseOptions, DatabaseTarget
 from shoal.errors import MissingExtra
 
 

@@ -7,9 +7,10 @@ import pytest
 
 import shoal
 from servers import load, rows_of, run_sql
-from shoal.engines.base import DatabaseOptions, DatabaseTarget, Generalization, Recoding
+from shoal.engines.base import Generalization, Recoding
 from shoal.engines.database import check_table, open_table, stage_rows
 from shoal.engines.opening import recode_into
+from shoal.engines.options import DatabaseOptions, DatabaseTarget
 
 NAMES = ["select", "Upper Case", "a.b", 'quo"te', "back`tick", "per%cent", "größe", "a:b"]
 

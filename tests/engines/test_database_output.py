@@ -20,7 +20,7 @@ from pyarrow.csv import write_csv
 import shoal
 from commands import TIME_LIMIT
 from servers import PASSWORD, load, rows_of, run_sql
-from shoal.engines.base import DatabaseOptions, DatabaseTarget, Generalization, Recoding
+from shoal.engines.base import Generalization, Recoding
 from shoal.engines.database import (
     check_table,
     leftover_tables,
@@ -29,6 +29,7 @@ from shoal.engines.database import (
     stage_rows,
 )
 from shoal.engines.opening import recode_into
+from shoal.engines.options import DatabaseOptions, DatabaseTarget
 
 PEOPLE = pa.table(
     {

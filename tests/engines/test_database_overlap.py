@@ -15,8 +15,8 @@ import sqlalchemy as sa
 
 import shoal
 from servers import engine, load, rows_of, run_sql
-from shoal.engines.base import DatabaseTarget
 from shoal.engines.database import check_table, session, stage_rows
+from shoal.engines.options import DatabaseTarget
 
 PATIENTS = pa.table({"zip": ["10115", "10117", "10119"] * 2, "ward": ["north"] * 6})
 QUERIES = (

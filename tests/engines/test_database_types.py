@@ -28,11 +28,11 @@ import sqlalchemy as sa
 
 import shoal
 from servers import run_sql
-from shoal.engines.base import DatabaseTarget
 from shoal.engines.database import stage_rows
 from shoal.engines.database.connection import TableName
 from shoal.engines.database.session import Session
 from shoal.engines.database.staged import StagedInDatabase
+from shoal.engines.options import DatabaseTarget
 from shoal.errors import UserError
 
 K = 4

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from servers import PASSWORD
 from shoal.cli.app import app
-from shoal.engines.base import DatabaseOptions, without_password
 from shoal.engines.database import open_table
 from shoal.engines.database.address import address
+from shoal.engines.options import DatabaseOptions, without_password
 from shoal.errors import ShoalError
 
 UNUSABLE = (

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal.engines.base import FileOptions, FileTarget
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.formats.excel import MOST_ROWS, ExcelReader, ExcelWriter
 from shoal.engines.opening import check_records, check_target
+from shoal.engines.options import FileOptions, FileTarget
 from shoal.errors import BadData, BadOutput, MissingExtra
 
 texts = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(

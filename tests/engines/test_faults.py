@@ -17,9 +17,9 @@ import pytest
 from adapters import rows_of
 from commands import TIME_LIMIT, leftovers, shoal
 from servers import load
-from shoal.engines.base import DatabaseOptions, FileOptions
 from shoal.engines.database import leftover_tables, open_table
 from shoal.engines.duckdb.files import open_files
+from shoal.engines.options import DatabaseOptions, FileOptions
 
 DEFINITION = """
 source: in.parquet

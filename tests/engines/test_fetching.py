@@ -16,9 +16,10 @@ import pytest
 
 import servers
 from adapters import InDatabase, InFile, InMemory, InSpark, Place, as_texts
-from shoal.engines.base import DatabaseOptions, FileOptions, Member, Source, UnitedOptions
+from shoal.engines.base import Source
 from shoal.engines.database.fetching import MOST_INLINE
 from shoal.engines.opening import open_source
+from shoal.engines.options import DatabaseOptions, FileOptions, Member, UnitedOptions
 from shoal.errors import BadData
 
 FILES = ("csv", "parquet")

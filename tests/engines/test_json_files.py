@@ -11,8 +11,8 @@ import pytest
 
 import shoal
 from adapters import Rows, rows_of
-from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.files import open_files
+from shoal.engines.options import FileOptions
 from shoal.errors import BadData
 
 ODD_KEYS = [

@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 import shoal
 from adapters import rows_of
 from shoal.engines import local_files
-from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding, Resources
+from shoal.engines.base import Generalization, Recoding
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.formats.parquet import fixed_folder, partitions_of
 from shoal.engines.frames.source import open_frame
 from shoal.engines.opening import recode_into
+from shoal.engines.options import FileOptions, FileTarget, Resources
 from shoal.errors import BadData, BadDefinition, BadOutput
 
 UNCHANGED = Generalization((), ())

@@ -15,16 +15,10 @@ import pytest
 
 import shoal
 from shoal import plugins
-from shoal.engines.base import (
-    DatabaseOptions,
-    DatabaseTarget,
-    FileOptions,
-    FileTarget,
-    Generalization,
-    Recoding,
-)
+from shoal.engines.base import Generalization, Recoding
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.opening import check_target, open_source, recode_into
+from shoal.engines.options import DatabaseOptions, DatabaseTarget, FileOptions, FileTarget
 from shoal.errors import BadData, BadOutput
 
 ROWS = [("a", "1", " x "), ("b", None, "y,\n"), ("a", "1", None), ("é", "007", "z;\"'")]

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding, Resources, Source
+from shoal.engines.base import Generalization, Recoding, Source
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.staged import StagedFile
 from shoal.engines.frames.source import StagedTable, open_frame
 from shoal.engines.opening import recode_into
+from shoal.engines.options import FileOptions, FileTarget, Resources
 from shoal.errors import BadData, BadOutput
 
 Row = tuple[Any, ...]

@@ -12,11 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from commands import leftovers, shoal
-from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding, Resources
+from shoal.engines.base import Generalization, Recoding
 from shoal.engines.duckdb import session as duck
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.session import Session, explained
 from shoal.engines.opening import recode_into
+from shoal.engines.options import FileOptions, FileTarget, Resources
 from shoal.engines.process import half_of_memory, of_control_groups
 from shoal.errors import BadOutput
 

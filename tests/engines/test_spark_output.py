@@ -11,16 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from shoal.engines.base import (
-    FileOptions,
-    Generalization,
-    Recoding,
-    Source,
-    SparkOptions,
-    SparkTarget,
-)
+from shoal.engines.base import Generalization, Recoding, Source
 from shoal.engines.local_files import owned
 from shoal.engines.opening import check_target, open_source, recode_into
+from shoal.engines.options import FileOptions, SparkOptions, SparkTarget
 from shoal.engines.spark import open_frame, stage_rows
 from shoal.engines.spark.catalog import check_table
 from shoal.engines.spark.session import Session

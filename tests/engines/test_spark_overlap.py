@@ -11,8 +11,8 @@ import pytest
 
 import shoal
 from servers import load, rows_of
-from shoal.engines.base import FileOptions
 from shoal.engines.opening import open_source
+from shoal.engines.options import FileOptions
 
 PATIENTS = pa.table({"zip": ["10115", "10117", "10119"] * 2, "ward": ["north"] * 6})
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from shoal.engines.base import Source, SparkOptions
+from shoal.engines.base import Source
 from shoal.engines.opening import open_source
+from shoal.engines.options import SparkOptions
 from shoal.errors import BadData, ShoalError
 
 

@@ -19,8 +19,8 @@ import pytest
 import shoal as package
 from cluster import LOOPBACK, SETTINGS, Cluster
 from commands import TIME_LIMIT, leftovers, shoal, start
-from shoal.engines.base import SparkOptions
 from shoal.engines.opening import open_source
+from shoal.engines.options import SparkOptions
 from shoal.engines.spark import open_frame
 from shoal.errors import BadData
 from shoal.events import Event, Phase

@@ -12,16 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.engines.base import (
-    FileOptions,
-    FileTarget,
-    Generalization,
-    Recoding,
-    Source,
-    SparkOptions,
-)
+from shoal.engines.base import Generalization, Recoding, Source
 from shoal.engines.frames.source import StagedTable
 from shoal.engines.opening import open_source, recode_into
+from shoal.engines.options import FileOptions, FileTarget, SparkOptions
 from shoal.engines.spark import open_frame
 from shoal.engines.spark.source import StagedSparkFrame
 from shoal.errors import BadData

@@ -15,12 +15,13 @@ import pyarrow as pa
 import pytest
 
 from commands import TIME_LIMIT
-from shoal.engines.base import FileOptions, FileTarget, Generalization, Recoding
+from shoal.engines.base import Generalization, Recoding
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.session import Session
 from shoal.engines.duckdb.staged import StagedFile, check_file
 from shoal.engines.frames.source import open_frame
 from shoal.engines.opening import recode_into
+from shoal.engines.options import FileOptions, FileTarget
 from shoal.errors import BadOutput
 
 

@@ -17,17 +17,10 @@ from typer.testing import CliRunner
 import shoal
 from servers import load
 from shoal.cli.app import app
-from shoal.engines.base import (
-    DatabaseOptions,
-    FileOptions,
-    FileTarget,
-    Generalization,
-    Member,
-    Recoding,
-    UnitedOptions,
-)
+from shoal.engines.base import Generalization, Recoding
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.opening import open_source, recode_into
+from shoal.engines.options import DatabaseOptions, FileOptions, FileTarget, Member, UnitedOptions
 from shoal.errors import BadData
 
 ROWS: list[tuple[str | None, ...]] = [

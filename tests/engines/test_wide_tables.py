@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.base import FileOptions
 from shoal.engines.duckdb import source as table
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.session import SLOW_WITH_MANY_COLUMNS
+from shoal.engines.options import FileOptions
 
 COLUMNS = 2500
 

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engines.base import FileOptions, FileTarget
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.formats.xml import (
     LARGEST_RECORD,
@@ -20,6 +19,7 @@ from shoal.engines.formats.xml import (
     from_xml_name,
     to_xml_name,
 )
+from shoal.engines.options import FileOptions, FileTarget
 from shoal.errors import BadData, BadOutput
 
 texts = st.text(

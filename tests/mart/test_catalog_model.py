@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mart_catalogs import CLINIC
-from shoal.engines.base import FileOptions
+from shoal.engines.options import FileOptions
 from shoal.errors import UserError
 from shoal.mart.catalog import Catalog, ColumnRef
 from shoal.mart.read import catalog_from_mapping

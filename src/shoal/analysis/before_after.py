@@ -20,16 +20,17 @@ from shoal.analysis.risk import (
 )
 from shoal.analysis.risk_report import RiskReport
 from shoal.cautions.examine import examine_release, examine_table
-from shoal.engines.base import FileOptions
 from shoal.engines.frames.source import open_frame
 from shoal.engines.opening import open_source
+from shoal.engines.options import FileOptions
 from shoal.errors import BadData, BadDefinition, Mistake
 from shoal.pipeline import load
 
 if TYPE_CHECKING:
     from shoal.analysis.risk import Risk
     from shoal.definition.model import Definition
-    from shoal.engines.base import Source, SourceOptions
+    from shoal.engines.base import Source
+    from shoal.engines.options import SourceOptions
 
 
 @dataclass(frozen=True)

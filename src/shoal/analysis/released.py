@@ -19,15 +19,16 @@ import pyarrow as pa
 
 from shoal.definition.model import OutputFile, OutputTable
 from shoal.encode.rows import number_rows
-from shoal.engines.base import DatabaseOptions, FileOptions, SparkOptions
 from shoal.engines.opening import open_source
+from shoal.engines.options import DatabaseOptions, FileOptions, SparkOptions
 from shoal.errors import BadData, UserError
 from shoal.pipeline import prepare
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.encode.table import Attribute, Table
-    from shoal.engines.base import Source, SourceOptions
+    from shoal.engines.base import Source
+    from shoal.engines.options import SourceOptions
     from shoal.pipeline import Prepared
     from shoal.search.problem import Partition
     from shoal.values import Ints, Node

@@ -37,7 +37,7 @@ from shoal.applying.together import (
     refuse_same_data,
     unite,
 )
-from shoal.engines.given_frame import StagedFrame
+from shoal.engines.base import StagedFrame
 from shoal.engines.local_files import FOLDER, owned
 from shoal.engines.opening import check_apart, check_target, one_session
 from shoal.errors import BadData, Infeasible
@@ -49,7 +49,8 @@ from shoal.report.result import Stopwatch
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
-    from shoal.engines.base import Source, Staged, Target
+    from shoal.engines.base import Source, Staged
+    from shoal.engines.options import Target
     from shoal.release.transformation import Transformation
     from shoal.releasing import Observer
     from shoal.search.problem import Partition

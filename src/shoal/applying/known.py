@@ -18,7 +18,8 @@ from shoal.engines.base import Generalization, Question, Source
 from shoal.engines.opening import recode_into
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Column, Recoding, Resources, Staged, Target
+    from shoal.engines.base import Column, Recoding, Staged
+    from shoal.engines.options import Resources, Target
 
 KNOWN, UNKNOWN = "known", "no label"
 TIMES = 4

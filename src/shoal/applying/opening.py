@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from shoal.definition.model import Several
 from shoal.definition.outputs import check_written, would_overwrite
 from shoal.definition.read import from_mapping
-from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.frames.source import is_spark, open_frame
 from shoal.engines.local_files import FOLDER, is_same_file, owned
 from shoal.engines.opening import open_source
+from shoal.engines.options import FileOptions
 from shoal.engines.spark import open_frame as open_spark_frame
 from shoal.events import Working
 from shoal.release.transformation import read_transformation, restored

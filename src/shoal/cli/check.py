@@ -132,8 +132,8 @@ def check(
 
     from shoal.cautions.examine import examine_table
     from shoal.cli.terminal import progress_of
-    from shoal.engines.base import FileOptions, Resources
     from shoal.engines.duckdb.files import open_files
+    from shoal.engines.options import FileOptions, Resources
     from shoal.measure.pairs import PAIR_LIMIT
     from shoal.measure.table import measure
     from shoal.verify.labels.listed import read_trees

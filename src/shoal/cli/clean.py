@@ -94,7 +94,7 @@ def _files(folders: list[Path], dry_run: bool, every_host: bool) -> Iterator[str
 def _tables(definition: Definition, dry_run: bool) -> Iterator[str]:
     """Drop staged tables of the database or catalog of the output; yields a line for each."""
     from shoal.definition.model import OutputSpark, OutputTable
-    from shoal.engines.base import without_password
+    from shoal.engines.options import without_password
 
     said, output = "would remove" if dry_run else "removed", definition.output
     if isinstance(output, OutputTable):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from shoal.definition.hierarchies.base import Kind
     from shoal.encode.hierarchy import Hierarchy
-    from shoal.engines.base import SourceOptions
+    from shoal.engines.options import SourceOptions
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -117,7 +117,7 @@ def check(
 
     from shoal.definition.model import Csv
     from shoal.encode.hierarchy import build
-    from shoal.engines.base import FileOptions
+    from shoal.engines.options import FileOptions
 
     if (data is None) != (column is None):
         raise typer.BadParameter("give --data and --column together")
@@ -159,7 +159,7 @@ def _of_data(data: str, column: str, missing: Sequence[str], chosen: dict[str, A
     """The chosen hierarchy, or a proposed one, for a column of a data file."""
     from shoal.encode.hierarchy import build
     from shoal.encode.propose import propose
-    from shoal.engines.base import FileOptions
+    from shoal.engines.options import FileOptions
 
     if len(chosen) > 1:
         raise typer.BadParameter(f"give one of --{', --'.join(chosen)}")

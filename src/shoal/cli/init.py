@@ -14,8 +14,8 @@ from shoal.errors import BadData
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shoal.engines.base import FileOptions
     from shoal.engines.duckdb.source import TableSource
+    from shoal.engines.options import FileOptions
 
 EXAMPLES = """
 \b
@@ -48,7 +48,7 @@ def init(
     """Write a commented definition with proposed roles and hierarchies to start from."""
     from shoal.cli.terminal import check_free, save
     from shoal.definition.outputs import check_data_kept
-    from shoal.engines.base import FileOptions
+    from shoal.engines.options import FileOptions
 
     path = output or _named_after(data)
     check_data_kept(data, path)
@@ -68,8 +68,8 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
     from shoal.definition.draft import Draft, guess_all, missing_tokens, profile, write_draft
     from shoal.definition.draft_persons import repeated_persons, with_likeness
     from shoal.encode.propose import propose
-    from shoal.engines.base import Resources
     from shoal.engines.duckdb.files import open_files
+    from shoal.engines.options import Resources
 
     with (
         progress_of(f"Reading {options.path}") as display,

@@ -50,7 +50,7 @@ from shoal.definition.sources import (
     SourceLocation,
     Spark,
 )
-from shoal.engines.base import Resources
+from shoal.engines.options import Resources
 
 __all__ = [
     "ROLES",

@@ -17,8 +17,8 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 from shoal.definition.hierarchies.listed import Csv
 from shoal.definition.scalars import Bytes, DefinitionPart, Delimiter, FilePath, Text, Wrong
 from shoal.definition.sources import Names, check_options, installed, kind_of, local_path, long_form
-from shoal.engines.base import DatabaseTarget, FileTarget, SparkTarget
 from shoal.engines.local_files import file_of_url, files_beside, is_read_by, is_same_file, resolved
+from shoal.engines.options import DatabaseTarget, FileTarget, SparkTarget
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:

@@ -33,7 +33,15 @@ from shoal.definition.scalars import (
     nearest,
     shown,
 )
-from shoal.engines.base import (
+from shoal.engines.local_files import (
+    file_of_url,
+    files_beside,
+    is_path,
+    is_read_by,
+    is_same_file,
+    lies_in,
+)
+from shoal.engines.options import (
     NATIVE,
     DatabaseOptions,
     FileOptions,
@@ -42,14 +50,6 @@ from shoal.engines.base import (
     SparkOptions,
     UnitedOptions,
     without_password,
-)
-from shoal.engines.local_files import (
-    file_of_url,
-    files_beside,
-    is_path,
-    is_read_by,
-    is_same_file,
-    lies_in,
 )
 from shoal.errors import MissingExtra
 

@@ -9,142 +9,28 @@ text are one value: they are counted together and written alike. To be verified,
 for equal or for missing that is not stored alike: NaN and empty text are values, and where one
 column mixes kinds of values (in JSON 1 and "1") their texts differ.
 
-First come the sources and targets, then what is asked of an engine (Question,
-Recoding), then what an engine gives (Source, Staged).
+First comes what is asked of an engine (Question, Recoding), then what an engine gives (Source,
+Staged). `options` says what a source or a target is.
+
+Frames of the caller and the order of classes in a release are the same in every engine, so they
+are here too.
 """
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeAlias, TypedDict, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+import numpy as np
+import pyarrow as pa
+
+from shoal.engines.options import Resources
 
 COUNT = "#records"
 """The name of the counts in a table of `count_by`, where no data column has it already."""
-
-NATIVE = ("csv", "parquet", "json")
-"""The formats of files that DuckDB reads and writes itself; all others are plug-ins."""
-
-
-@dataclass(frozen=True)
-class FileOptions:
-    """A path or glob to read, and what is stated of its format, not guessed.
-
-    `format` is one of NATIVE or the name of an installed reader; None means by the ending.
-    `options` are the reader's. `formulas` is what the output of a CSV release said of formulas.
-    """
-
-    path: str
-    format: str | None = None
-    delimiter: str | None = None
-    quote: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-    formulas: str = "keep"
-    options: Mapping[str, str] = field(default_factory=dict, hash=False)
-
-
-@dataclass(frozen=True)
-class FileTarget:
-    """A file to write: one of NATIVE or an installed writer by `format`, else by the ending.
-
-    Parquet may be written as a folder of files: `partition_by` names columns whose values become
-    folders, `file_size` is about how many bytes a file may have. `options` are the writer's.
-    `formulas` says whether cells of a CSV file that a spreadsheet would run are kept or escaped.
-    """
-
-    path: Path
-    format: str | None = None
-    delimiter: str = ","
-    formulas: str = "keep"
-    partition_by: tuple[str, ...] = ()
-    file_size: int | None = None
-    options: Mapping[str, str] = field(default_factory=dict, hash=False)
-
-    @property
-    def is_folder(self) -> bool:
-        """Whether a folder of files is written, in place of a file."""
-        return bool(self.partition_by) or self.file_size is not None
-
-
-@dataclass(frozen=True)
-class DatabaseOptions:
-    """A table, view or query of a database, which a SQLAlchemy URL names."""
-
-    url: str
-    table: str | None = None
-    query: str | None = None
-
-
-@dataclass(frozen=True)
-class DatabaseTarget:
-    """A table to make in a database; an existing one is replaced only with `replace`."""
-
-    url: str
-    table: str
-    replace: bool = False
-
-
-@dataclass(frozen=True)
-class SparkOptions:
-    """A table, view or path that Spark reads; `master` is the cluster for a session of our own."""
-
-    name: str
-    format: str | None = None
-    master: str | None = None
-
-
-@dataclass(frozen=True)
-class SparkTarget:
-    """A table or folder that Spark writes."""
-
-    name: str
-    format: str | None = None
-    master: str | None = None
-    replace: bool = False
-
-
-@dataclass(frozen=True)
-class Member:
-    """One of the tables that are united: where it is, which of its columns, under which names.
-
-    No `columns` means all. `rename` gives columns of the table other names.
-    """
-
-    options: FileOptions | DatabaseOptions | SparkOptions
-    rename: Mapping[str, str] = field(default_factory=dict, hash=False)
-    columns: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class UnitedOptions:
-    """Tables of the same columns that are one table of records."""
-
-    members: tuple[Member, ...]
-
-
-SourceOptions: TypeAlias = FileOptions | DatabaseOptions | SparkOptions | UnitedOptions
-Target: TypeAlias = FileTarget | DatabaseTarget | SparkTarget
-
-
-@dataclass(frozen=True)
-class Resources:
-    """What an engine on this machine may use: bytes of memory, a folder to spill to, threads.
-
-    `on_progress` is called now and then with the share of a long query that is done.
-    """
-
-    memory_limit: int | None = None
-    spill_folder: Path | None = None
-    threads: int | None = None
-    on_progress: Callable[[float], None] | None = field(default=None, compare=False)
 
 
 def listed_texts(
@@ -156,16 +42,6 @@ def listed_texts(
     """
     absent = {None, "", *missing}
     return tuple(sorted({t for t in texts if t is not None} - absent)), None in texts
-
-
-def without_password(url: str) -> str:
-    """A URL without its password, for messages.
-
-    A port that is no number is left out too: it may be a password, where the host was forgotten.
-    """
-    shown = re.sub(r"://([^:/@?]*):[^@]*@", r"://\1:***@", url)
-    shown = re.sub(r"(://[^:/@?\[]*):(?!\d*(?:[/?]|$)|\*\*\*@)[^/@?]*", r"\1:***", shown)
-    return re.sub(r"(?i)([?&][^=&]*(?:passw|pwd)[^=&]*=)[^&]*", r"\1***", shown)
 
 
 @dataclass(frozen=True)
@@ -407,3 +283,40 @@ class Staged(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.discard()
+
+
+class StagedFrame(Staged):
+    """A release in memory: there is nothing to put in place, the caller takes `frame()`."""
+
+    @abstractmethod
+    def frame(self) -> Any:
+        """The release."""
+
+    def publish(self) -> str:
+        """Nothing to do."""
+        return "memory"
+
+
+class GivenFrame(Source):
+    """A frame of the caller's, whose release without a target is a frame of the same kind."""
+
+    @abstractmethod
+    def stage_frame(self, recoding: Recoding) -> StagedFrame:
+        """The release, as the kind of frame that was given."""
+
+
+def class_ranks(codes: Sequence[pa.Array | pa.ChunkedArray], classes: int) -> pa.Array:
+    """The rank of each class in the order of its codes, where the code 0 means missing.
+
+    It is their order in a release, so nothing but what is released of them decides it. Classes with
+    equal codes share a rank. It is 0 where every code is 0, as for a record of no class, so that
+    the order of a release does not distinguish the two.
+    """
+    if not codes:
+        return pa.array(np.zeros(classes, np.int32))
+    table = np.column_stack([np.asarray(code, np.int64) for code in codes])
+    order = np.lexsort(table.T[::-1])
+    changes = np.any(np.diff(table[order], axis=0, prepend=0), axis=1)
+    ranks = np.empty(classes, np.int32)
+    ranks[order] = np.cumsum(changes)
+    return pa.array(ranks)

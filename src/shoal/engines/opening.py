@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from shoal.engines.base import (
+from shoal.engines.base import GivenFrame
+from shoal.engines.failures import not_releasable, unknown_column
+from shoal.engines.options import (
     DatabaseOptions,
     DatabaseTarget,
     FileOptions,
@@ -19,13 +21,12 @@ from shoal.engines.base import (
     SparkTarget,
     UnitedOptions,
 )
-from shoal.engines.failures import not_releasable, unknown_column
-from shoal.engines.given_frame import GivenFrame
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.engines.base import Recoding, Source, SourceOptions, Staged, Target
+    from shoal.engines.base import Recoding, Source, Staged
+    from shoal.engines.options import SourceOptions, Target
 
 
 def open_source(

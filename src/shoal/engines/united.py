@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from shoal.engines.base import Column, Question, Resources, Source
+from shoal.engines.base import Column, Question, Source
 from shoal.engines.duckdb.queries import in_order
 from shoal.engines.duckdb.session import Session, explained
 from shoal.engines.failures import check_names, check_same_columns, unknown_column
+from shoal.engines.options import Resources
 from shoal.engines.process import half_of_memory
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Generalization, Member, Recoding, SourceOptions, UnitedOptions
+    from shoal.engines.base import Generalization, Recoding
+    from shoal.engines.options import Member, SourceOptions, UnitedOptions
 
     Opener = Callable[[SourceOptions, Collection[str], Resources], Source]
 

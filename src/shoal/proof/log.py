@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from shoal.engines.base import FileTarget
 from shoal.engines.duckdb.staged import StagedFile, check_file
+from shoal.engines.options import FileTarget
 from shoal.errors import BadOutput
 from shoal.proof.format import box_line, header_line
 

@@ -44,8 +44,8 @@ from shoal.definition.hierarchies.mask import Mask
 from shoal.definition.hierarchies.plugin import PluggedIn
 from shoal.definition.hierarchies.registry import written
 from shoal.definition.write import attribute_mapping, to_mapping
-from shoal.engines.base import FileTarget
 from shoal.engines.duckdb.staged import StagedFile
+from shoal.engines.options import FileTarget
 from shoal.errors import BadData, BadOutput, UserError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from shoal.definition.write import to_mapping, yaml_lines
-from shoal.engines.base import without_password
 from shoal.engines.local_files import write_whole
+from shoal.engines.options import without_password
 from shoal.errors import quoted
 from shoal.report.measured import (
     class_section,

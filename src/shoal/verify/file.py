@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from shoal.definition.check import against_columns
 from shoal.definition.model import OutputFile
-from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.opening import open_source
+from shoal.engines.options import FileOptions
 from shoal.errors import BadData, UserError
 from shoal.values import Finding
 from shoal.verify.judge import unreadable, verify

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 
-from shoal.engines.base import without_password
 from shoal.engines.database.dialects import DIALECTS
+from shoal.engines.options import without_password
 from shoal.errors import BadData, MissingExtra, did_you_mean
 
 if TYPE_CHECKING:

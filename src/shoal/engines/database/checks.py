@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shoal.engines.base import without_password
 from shoal.engines.database.address import address, dialect_of
 from shoal.engines.database.column_types import OTHER_YEARS, column_type, unstorable
 from shoal.engines.database.connection import OpenSource
@@ -24,10 +23,12 @@ from shoal.engines.database.session import Session
 from shoal.engines.database.source import DatabaseSource, open_table
 from shoal.engines.database.staged import free_name, shown
 from shoal.engines.failures import check_finite, check_nanoseconds, check_negative_zeros
+from shoal.engines.options import without_password
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Column, DatabaseOptions, DatabaseTarget, Source
+    from shoal.engines.base import Column, Source
     from shoal.engines.database.dialects.values import Values
+    from shoal.engines.options import DatabaseOptions, DatabaseTarget
 
 
 def is_there(target: DatabaseTarget) -> bool:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
 
-from shoal.engines.class_order import class_ranks
+from shoal.engines.base import class_ranks
 
 if TYPE_CHECKING:
     from shoal.engines.base import Recoding

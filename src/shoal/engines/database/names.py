@@ -6,10 +6,10 @@ import re
 import secrets
 from contextlib import closing
 
-from shoal.engines.base import without_password
 from shoal.engines.database.connection import TableName
 from shoal.engines.database.session import Session
 from shoal.engines.local_files import is_left, owned
+from shoal.engines.options import without_password
 from shoal.errors import BadData, BadOutput, did_you_mean, quoted
 
 STAGED = "shoal_staged_"

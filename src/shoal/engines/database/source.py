@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from shoal.engines.base import Source, without_password
+from shoal.engines.base import Source
 from shoal.engines.database.address import address, dialect_of, same_database
 from shoal.engines.database.column_types import arrow_types, columns_with_nul, respelled
 from shoal.engines.database.counting import count, count_distinct
@@ -18,16 +18,12 @@ from shoal.engines.database.names import existing_name
 from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import Relation, query_relation, table_relation
 from shoal.engines.database.session import Session
+from shoal.engines.options import without_password
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
-    from shoal.engines.base import (
-        Column,
-        DatabaseOptions,
-        DatabaseTarget,
-        Question,
-        Recoding,
-    )
+    from shoal.engines.base import Column, Question, Recoding
+    from shoal.engines.options import DatabaseOptions, DatabaseTarget
 
 
 def open_table(options: DatabaseOptions, *, lock_wait: int | None = None) -> DatabaseSource:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
-from shoal.engines.base import Staged, without_password
+from shoal.engines.base import Staged
 from shoal.engines.database.column_types import column_type, storable
 from shoal.engines.database.failures import failure
 from shoal.engines.database.labels import scratch_tables
@@ -23,13 +23,15 @@ from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import table_relation
 from shoal.engines.database.session import Session
 from shoal.engines.database.source import DatabaseSource
+from shoal.engines.options import without_password
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.engines.base import DatabaseTarget, Recoding, Source
+    from shoal.engines.base import Recoding, Source
     from shoal.engines.database.connection import TableName
+    from shoal.engines.options import DatabaseTarget
 
 
 def stage_rows(target: DatabaseTarget, rows: pa.RecordBatchReader) -> StagedInDatabase:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from shoal.engines.base import Resources, without_password
 from shoal.engines.duckdb import json_shape
 from shoal.engines.duckdb.relation import FileScan, union
 from shoal.engines.duckdb.session import Session, disk_full, explained, literal
@@ -42,10 +41,11 @@ from shoal.engines.formats.parquet import (
 )
 from shoal.engines.formats.registry import READERS, spool
 from shoal.engines.local_files import from_home
+from shoal.engines.options import Resources, without_password
 from shoal.errors import BadData, did_you_mean
 
 if TYPE_CHECKING:
-    from shoal.engines.base import FileOptions
+    from shoal.engines.options import FileOptions
 
 
 @dataclass(frozen=True)

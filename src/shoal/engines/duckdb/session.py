@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
 
-from shoal.engines.base import Resources
 from shoal.engines.failures import CHANGED, source_changed
 from shoal.engines.local_files import FOLDER, owned, sweep_folders, temporary_folder
+from shoal.engines.options import Resources
 from shoal.engines.process import half_of_memory, run_interruptible
 from shoal.errors import BadData, BadOutput, UserError
 

@@ -21,8 +21,8 @@ from shoal.engines.failures import not_releasable
 from shoal.errors import BadData, UserError
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Resources
     from shoal.engines.duckdb.relation import Relation
+    from shoal.engines.options import Resources
 
 COLUMNS_AT_ONCE = 4096
 """Columns whose values are counted in one pass over the records."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from shoal.engines.base import FileOptions, FileTarget, Resources, SparkTarget, Staged
+from shoal.engines.base import Staged
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.queries import in_order
 from shoal.engines.duckdb.relation import SPELLED
@@ -39,13 +39,15 @@ from shoal.engines.local_files import (
     sweep,
     umask,
 )
+from shoal.engines.options import FileOptions, FileTarget, Resources, SparkTarget
 from shoal.errors import BadOutput
 from shoal.values import Caution
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.engines.base import Recoding, Source, Target
+    from shoal.engines.base import Recoding, Source
+    from shoal.engines.options import Target
 
 
 def check_file(target: FileTarget) -> None:

@@ -31,7 +31,8 @@ from shoal.engines.formats.registry import (
 from shoal.errors import BadOutput, quoted
 
 if TYPE_CHECKING:
-    from shoal.engines.base import FileTarget, Source
+    from shoal.engines.base import Source
+    from shoal.engines.options import FileTarget
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from shoal.errors import BadData
 if TYPE_CHECKING:
     from _csv import Reader
 
-    from shoal.engines.base import FileOptions
+    from shoal.engines.options import FileOptions
 
 
 SAMPLE = 1 << 17

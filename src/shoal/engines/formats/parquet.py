@@ -23,7 +23,7 @@ from shoal.engines.local_files import from_home
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
-    from shoal.engines.base import FileTarget
+    from shoal.engines.options import FileTarget
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 """What a missing value is in the name of a folder."""

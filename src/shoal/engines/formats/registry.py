@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal import plugins
-from shoal.engines.base import NATIVE
+from shoal.engines.options import NATIVE
 from shoal.errors import BadData, BadOutput, MissingExtra, UserError, did_you_mean, quoted
 
 BATCH = 10_000

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shoal.engines.base import Resources
+from shoal.engines.base import GivenFrame, StagedFrame
 from shoal.engines.duckdb.relation import Relation
 from shoal.engines.duckdb.session import Session
 from shoal.engines.duckdb.source import TableSource
 from shoal.engines.failures import check_names
 from shoal.engines.frames.arrow_types import from_duckdb, to_duckdb
-from shoal.engines.given_frame import GivenFrame, StagedFrame
+from shoal.engines.options import Resources
 from shoal.errors import BadData
 
 if TYPE_CHECKING:

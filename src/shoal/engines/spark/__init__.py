@@ -20,15 +20,8 @@ from shoal.errors import MissingExtra
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.engines.base import (
-        FileOptions,
-        Recoding,
-        Source,
-        SparkOptions,
-        SparkTarget,
-        Staged,
-        Target,
-    )
+    from shoal.engines.base import Recoding, Source, Staged
+    from shoal.engines.options import FileOptions, SparkOptions, SparkTarget, Target
     from shoal.engines.spark.source import FrameSource
 
 __all__ = ["check_spark", "left_tables", "open_frame", "open_spark", "stage_recoded", "stage_rows"]

@@ -19,7 +19,7 @@ from shoal.errors import BadData, BadOutput, UserError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from shoal.engines.base import SparkTarget
+    from shoal.engines.options import SparkTarget
     from shoal.engines.spark.session import Session
 
 STAGED = "shoal_staged_"

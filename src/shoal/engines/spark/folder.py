@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-    from shoal.engines.base import SparkTarget
+    from shoal.engines.options import SparkTarget
     from shoal.engines.spark.session import Session
 
 _OF_SPARK = re.compile(r"part-.*|[._].*")

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from shoal.engines.base import DatabaseTarget, FileOptions, FileTarget, SparkTarget
 from shoal.engines.local_files import is_read_by, lies_in, resolved
+from shoal.engines.options import DatabaseTarget, FileOptions, FileTarget, SparkTarget
 from shoal.engines.spark.reading import format_of, parts_of, sql_name
 from shoal.engines.spark.session import open_session
 from shoal.engines.spark.source import open_spark
@@ -23,7 +23,7 @@ from shoal.errors import BadOutput
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from shoal.engines.base import SparkOptions, Target
+    from shoal.engines.options import SparkOptions, Target
     from shoal.engines.spark.session import Session
 
 _WITHOUT_FILES = ("LocalRelation", "OneRowRelation", "Range", "CTERelationRef", "EmptyRelation")

@@ -16,8 +16,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType, IntegerType, StringType
 
-from shoal.engines.base import listed_texts
-from shoal.engines.class_order import class_ranks
+from shoal.engines.base import class_ranks, listed_texts
 from shoal.engines.failures import CHANGED
 from shoal.engines.spark.values import is_text, keys_of, literals, local_frame, texts
 from shoal.errors import BadData

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
     from pyspark.sql.types import StructType
 
-    from shoal.engines.base import SparkOptions, SparkTarget
+    from shoal.engines.options import SparkOptions, SparkTarget
     from shoal.engines.spark.relation import SparkRelation
     from shoal.engines.spark.session import Session
 

@@ -12,9 +12,8 @@ from pyspark.core.rdd import RDD
 from pyspark.serializers import NoOpSerializer
 from pyspark.sql import functions as F  # noqa: N812
 
-from shoal.engines.base import Generalization, Source
+from shoal.engines.base import Generalization, GivenFrame, Source, StagedFrame
 from shoal.engines.duckdb.writing import FORMULA, NUMBER
-from shoal.engines.given_frame import GivenFrame, StagedFrame
 from shoal.engines.spark.failures import explained
 from shoal.engines.spark.queries import fetching_frame, recoding_frame, records, spelled
 from shoal.engines.spark.reading import read
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-    from shoal.engines.base import Column, Question, Recoding, SparkOptions
+    from shoal.engines.base import Column, Question, Recoding
+    from shoal.engines.options import SparkOptions
     from shoal.engines.spark.relation import SparkRelation
 
 

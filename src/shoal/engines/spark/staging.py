@@ -15,7 +15,8 @@ from shoal.engines.spark.source import SparkSource
 from shoal.engines.spark.writing import from_arrow
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Recoding, Source, SparkTarget
+    from shoal.engines.base import Recoding, Source
+    from shoal.engines.options import SparkTarget
     from shoal.engines.spark.session import Session
 
 CHUNK = 64 << 20

@@ -1,0 +1,141 @@
+"""What an engine is to open or to write, and what it may use: plain values, no data.
+
+A definition is translated into these, so nothing below `shoal.engines` knows definitions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+NATIVE = ("csv", "parquet", "json")
+"""The formats of files that DuckDB reads and writes itself; all others are plug-ins."""
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """A path or glob to read, and what is stated of its format, not guessed.
+
+    `format` is one of NATIVE or the name of an installed reader; None means by the ending.
+    `options` are the reader's. `formulas` is what the output of a CSV release said of formulas.
+    """
+
+    path: str
+    format: str | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    formulas: str = "keep"
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class FileTarget:
+    """A file to write: one of NATIVE or an installed writer by `format`, else by the ending.
+
+    Parquet may be written as a folder of files: `partition_by` names columns whose values become
+    folders, `file_size` is about how many bytes a file may have. `options` are the writer's.
+    `formulas` says whether cells of a CSV file that a spreadsheet would run are kept or escaped.
+    """
+
+    path: Path
+    format: str | None = None
+    delimiter: str = ","
+    formulas: str = "keep"
+    partition_by: tuple[str, ...] = ()
+    file_size: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether a folder of files is written, in place of a file."""
+        return bool(self.partition_by) or self.file_size is not None
+
+
+@dataclass(frozen=True)
+class DatabaseOptions:
+    """A table, view or query of a database, which a SQLAlchemy URL names."""
+
+    url: str
+    table: str | None = None
+    query: str | None = None
+
+
+@dataclass(frozen=True)
+class DatabaseTarget:
+    """A table to make in a database; an existing one is replaced only with `replace`."""
+
+    url: str
+    table: str
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class SparkOptions:
+    """A table, view or path that Spark reads; `master` is the cluster for a session of our own."""
+
+    name: str
+    format: str | None = None
+    master: str | None = None
+
+
+@dataclass(frozen=True)
+class SparkTarget:
+    """A table or folder that Spark writes."""
+
+    name: str
+    format: str | None = None
+    master: str | None = None
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of the tables that are united: where it is, which of its columns, under which names.
+
+    No `columns` means all. `rename` gives columns of the table other names.
+    """
+
+    options: FileOptions | DatabaseOptions | SparkOptions
+    rename: Mapping[str, str] = field(default_factory=dict, hash=False)
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class UnitedOptions:
+    """Tables of the same columns that are one table of records."""
+
+    members: tuple[Member, ...]
+
+
+SourceOptions: TypeAlias = FileOptions | DatabaseOptions | SparkOptions | UnitedOptions
+
+
+Target: TypeAlias = FileTarget | DatabaseTarget | SparkTarget
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What an engine on this machine may use: bytes of memory, a folder to spill to, threads.
+
+    `on_progress` is called now and then with the share of a long query that is done.
+    """
+
+    memory_limit: int | None = None
+    spill_folder: Path | None = None
+    threads: int | None = None
+    on_progress: Callable[[float], None] | None = field(default=None, compare=False)
+
+
+def without_password(url: str) -> str:
+    """A URL without its password, for messages.
+
+    A port that is no number is left out too: it may be a password, where the host was forgotten.
+    """
+    shown = re.sub(r"://([^:/@?]*):[^@]*@", r"://\1:***@", url)
+    shown = re.sub(r"(://[^:/@?\[]*):(?!\d*(?:[/?]|$)|\*\*\*@)[^/@?]*", r"\1:***", shown)
+    return re.sub(r"(?i)([?&][^=&]*(?:passw|pwd)[^=&]*=)[^&]*", r"\1***", shown)
