@@ -107,6 +107,9 @@ def test_a_wrong_definition_is_not_converted(folder: Path) -> None:
 def test_the_schemas_are_printed_or_written(tmp_path: Path) -> None:
     printed = shoal("schema", "--xsd", folder=tmp_path)
     assert etree.XMLSchema(etree.fromstring(printed.stdout.encode())) is not None
+    of_marts = shoal("schema", "--mart", "--xsd", folder=tmp_path)
+    assert etree.XMLSchema(etree.fromstring(of_marts.stdout.encode())) is not None
+    assert '<xs:element name="catalog">' in of_marts.stdout
     assert shoal("schema", "--json", "--output", "s.json", folder=tmp_path).returncode == 0
     assert json.loads((tmp_path / "s.json").read_text())["required"] == [
         "source",
@@ -119,7 +122,7 @@ def test_the_schemas_are_printed_or_written(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_one_schema_must_be_chosen(tmp_path: Path) -> None:
-    for options in ([], ["--xsd", "--json"]):
+    for options in ([], ["--xsd", "--json"], ["--mart", "--json"], ["--mart"]):
         done = shoal("schema", *options, folder=tmp_path)
         assert done.returncode == 2
         assert "[which-schema]" in done.stderr

@@ -175,7 +175,9 @@ SINGLE: list[tuple[dict[str, Any], str, str, str]] = [
     ({"policy": {"apart": [["PT"]]}}, "policy.apart", "less than two", "together"),
     ({"policy": {"apart": [["PT", "sax"]]}}, "policy.apart", "no column 'sax'", "'sex'"),
     ({"policy": {"apart": [["PT", "age"]]}}, "policy.apart", "'findings.age'", "the source"),
-    ({"policy": {"askers": ["a", "a"]}}, "policy.askers", "'a'", "once"),
+    ({"policy": {"askers": ["a", "a"]}}, "policy.askers", "'a' occurs twice", "once"),
+    ({"policy": {"askers": []}}, "policy.askers", "names nobody", "leave it out"),
+    ({"sources__genes__askers": [""]}, "sources.genes.askers", "names nobody", "leave it out"),
     ({"log": "genes.csv"}, "log", "is a file of the source 'genes'", "its own"),
 ]
 

@@ -1,4 +1,4 @@
-"""`shoal schema`: what a definition may look like, for editors and other tools."""
+"""`shoal schema`: what definitions and catalogs may look like, for editors and other tools."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ EXAMPLES = """
 Examples:
   shoal schema --json -o shoal.schema.json
   shoal schema --xsd -o shoal.xsd
+  shoal schema --mart --xsd -o mart.xsd
 
 An editor for YAML or JSON completes and checks a definition by the JSON schema, one for XML by
 the XML schema.
@@ -27,6 +28,9 @@ def schema(
     ] = False,
     as_xsd: Annotated[
         bool, typer.Option("--xsd", help="The XML schema of definitions in XML.")
+    ] = False,
+    mart: Annotated[
+        bool, typer.Option("--mart", help="Of catalogs of data marts and requests, in XML.")
     ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write; else it is printed.")
@@ -53,6 +57,12 @@ schema.__doc__ = f"{schema.__doc__}\n{EXAMPLES}"
 
 def _xsd() -> str:
     from shoal.definition.xml_parse import schema_text
+
+    return schema_text()
+
+
+def _mart_xsd() -> str:
+    from shoal.mart.xml_read import schema_text
 
     return schema_text()
 

@@ -14,6 +14,8 @@ from typing import Any
 from shoal.definition.hierarchies.listed import near_files
 from shoal.definition.scalars import Wrong, shown, text_of
 
+ENTRIES = "entries"
+"""The key of the long form of a lookup: `{entries: {colon: C18}}`."""
 _KEYS_OF_A_FILE = {"path", "delimiter"}
 
 
@@ -32,9 +34,16 @@ def lookup_of(name: str, given: Any, folder: Path) -> Lookup:
             f"{name!r} is {shown(given)}, but must be a lookup",
             "write `{colon: C18, heart: I25}`, or a file of two columns such as `icd.csv`",
         )
-    if "path" in given and given.keys() <= _KEYS_OF_A_FILE:
+    if is_file(given):
         return _from_file(name, folder / str(given["path"]), str(given.get("delimiter", ";")))
-    return Lookup({text_of(key): text_of(value) for key, value in given.items()})
+    entries = given.get(ENTRIES)
+    entries = entries if given.keys() == {ENTRIES} and isinstance(entries, Mapping) else given
+    return Lookup({text_of(key): text_of(value) for key, value in entries.items()})
+
+
+def is_file(given: Mapping[str, Any]) -> bool:
+    """Whether a mapping in the place of a lookup means a file."""
+    return "path" in given and given.keys() <= _KEYS_OF_A_FILE
 
 
 def _from_file(name: str, path: Path, delimiter: str) -> Lookup:

@@ -7,7 +7,7 @@ what is not as the file has it: top keys, and `sources.NAME` for sources that la
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -77,6 +77,7 @@ def _of_source(name: str, source: CatalogSource, *, whole: bool) -> Iterator[Mis
         if same[column.casefold()] > 1:
             what = "has the name of another column but for its case"
             yield Mistake(f"{key}.columns.{column}", what, "keep one of them, or rename it")
+    yield from _of_askers(f"{key}.askers", source.askers)
     if whole:
         yield from _of_untransformed(key, source)
 
@@ -139,16 +140,17 @@ def _of_policy(catalog: Catalog, unsure: Collection[str]) -> Iterator[Mistake]:
             except UserError as error:
                 if not any(each.startswith("sources") for each in unsure):
                     yield Mistake("policy.apart", error.what, error.hint)
-    for key, askers in _askers(catalog):
-        for name, number in Counter(askers).items():
-            if number > 1 or not name.strip():
-                yield Mistake(key, f"{shown(name)} is listed wrongly", "name each asker once")
+    yield from _of_askers("policy.askers", policy.askers)
 
 
-def _askers(catalog: Catalog) -> Iterator[tuple[str, tuple[str, ...]]]:
-    yield "policy.askers", catalog.policy.askers or ()
-    for name, source in catalog.sources.items():
-        yield f"sources.{name}.askers", source.askers or ()
+def _of_askers(key: str, askers: Sequence[str] | None) -> Iterator[Mistake]:
+    """Everybody may ask where no list is; an empty list is most likely not what is meant."""
+    if askers is not None and not any(name.strip() for name in askers):
+        remedy = "name who may ask, or leave it out, so that everybody may"
+        yield Mistake(key, "names nobody", remedy)
+    for name, number in Counter(askers or ()).items():
+        if number > 1:
+            yield Mistake(key, f"{shown(name)} occurs twice", "name each asker once")
 
 
 def _of_log(catalog: Catalog, file: Path | None) -> Iterator[Mistake]:

@@ -31,13 +31,15 @@ def read_catalog(path: str | Path) -> Catalog:
     file are raised together as one BadDefinition.
     """
     path = Path(path)
-    return _catalog(_parsed(path), str(path), path.parent, path)
+    parsed = parse(content(path), str(path), path.suffix.lower(), _catalog_xml)
+    return _catalog(parsed, str(path), path.parent, path)
 
 
 def read_request(path: str | Path) -> Request:
     """The request in a file; its relative paths are relative to the file's folder."""
     path = Path(path)
-    return _request(_parsed(path), str(path), path.parent)
+    parsed = parse(content(path), str(path), path.suffix.lower(), _request_xml)
+    return _request(parsed, str(path), path.parent)
 
 
 def catalog_from_mapping(data: Mapping[str, Any], folder: Path = Path()) -> Catalog:
@@ -50,8 +52,16 @@ def request_from_mapping(data: Mapping[str, Any], folder: Path = Path()) -> Requ
     return _request(Parsed(data), "request", folder)
 
 
-def _parsed(path: Path) -> Parsed:
-    return parse(content(path), str(path), path.suffix.lower())
+def _catalog_xml(text: str) -> Parsed:
+    from shoal.mart.xml_read import parse_catalog_xml
+
+    return parse_catalog_xml(text)
+
+
+def _request_xml(text: str) -> Parsed:
+    from shoal.mart.xml_read import parse_request_xml
+
+    return parse_request_xml(text)
 
 
 def _catalog(parsed: Parsed, file: str, folder: Path, path: Path | None) -> Catalog:
