@@ -237,6 +237,43 @@ def test_one_of_several_columns_of_a_key_may_be_a_quasi_identifier() -> None:
     assert [mistake.key for mistake in error.mistakes] == ["sources.patient.columns.name"]
 
 
+def derived(**columns: Any) -> dict[str, Any]:
+    keys = {
+        f"sources__findings__columns__{name}": {"role": "quasi-identifier", **column}
+        if isinstance(column, dict)
+        else {"role": "quasi-identifier", "derive": column}
+        for name, column in columns.items()
+    }
+    return changed(**keys)
+
+
+@pytest.mark.parametrize(
+    ("columns", "code", "what"),
+    [
+        ({"a": "1 +"}, "bad-expression", "character 4: the end of the expression"),
+        ({"a": "(" * 200 + "1" + ")" * 200}, "expression-too-deep", "nested more than"),
+        ({"a": "a + 1"}, "bad-definition", "is derived from itself"),
+        ({"a": "b + 1", "b": "findings.a"}, "bad-definition", "is derived from itself"),
+        ({"a": "patients.birth"}, "bad-definition", "no source 'patients'"),
+        ({"a": "lookup(x, idc)"}, "bad-definition", "no map 'idc'"),
+        ({"a": {"derive": "PatId", "role": "keep"}}, "bad-definition", "identifies persons"),
+        ({"a": {"derive": "b", "role": "keep"}, "b": "patient.PatId"}, "bad-definition", "persons"),
+    ],
+)
+def test_a_derived_column_must_be_computable(columns: dict[str, Any], code: str, what: str) -> None:
+    error = mistakes(derived(**columns))
+    assert error.code == code
+    assert what in str(error)
+    assert all(mistake.key.endswith(".derive") for mistake in error.mistakes)
+
+
+def test_a_derived_column_reads_columns_lookups_and_other_derived_columns() -> None:
+    data = derived(
+        a="lookup(cause, icd)", b="upper(a)", c="days(patient.birth, day)", d="left(PatId, 1)"
+    )
+    catalog_from_mapping(data, Path("/data"))
+
+
 def test_mistakes_of_all_parts_are_reported_at_once() -> None:
     data = changed(
         sources__findings__columns__age={"role": "qasi"},

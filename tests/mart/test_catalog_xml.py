@@ -37,7 +37,7 @@ RICH: dict[str, Any] = {
             "columns": {
                 "cause": {
                     "role": "sensitive",
-                    "derive": 'lookup(icd, "cause of death")',
+                    "derive": "lookup(`cause of death`, icd)",
                     "diversity": {"distinct": "2", "recursive": {"c": "3", "l": "2"}},
                     "closeness": {"t": "0.3"},
                 },

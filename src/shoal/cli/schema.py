@@ -37,14 +37,17 @@ def schema(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
-    """Print the schema of definition files."""
+    """Print the schema of definition files, or of the files of data marts."""
     from shoal.cli.terminal import save
 
     if as_json == as_xsd:
         raise UserError(
             "there are two schemas", code="which-schema", hint="give either --json or --xsd"
         )
-    text = _xsd() if as_xsd else _json()
+    if mart and as_json:
+        what = "catalogs and requests have no JSON schema"
+        raise UserError(what, code="which-schema", hint="give --mart with --xsd")
+    text = (_mart_xsd() if mart else _xsd()) if as_xsd else _json()
     if output is None:
         sys.stdout.buffer.write(text.encode())
     else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from shoal.definition.scalars import nearest
 from shoal.errors import Mistake, quoted
+from shoal.mart.catalog import ColumnRef
 
 if TYPE_CHECKING:
     from shoal.mart.catalog import Catalog, Link
@@ -43,6 +44,15 @@ def mistakes_of_links(catalog: Catalog) -> Iterator[Mistake]:
     yield from cycles
     if not cycles:
         yield from _of_tree(catalog)
+
+
+def identifying_columns(catalog: Catalog) -> frozenset[ColumnRef]:
+    """The columns of keys that belong to one person: that of the persons, and those of links."""
+    keys = [(catalog.person.source, catalog.person.columns)]
+    for step in _steps(catalog):
+        if step.identifies:
+            keys += [(end.source, end.columns) for end in step.link.ends]
+    return frozenset(ColumnRef(source, name) for source, columns in keys for name in columns)
 
 
 def _of_link(catalog: Catalog, key: str, link: Link) -> Iterator[Mistake]:

@@ -17,7 +17,8 @@ from shoal.definition.scalars import shown
 from shoal.engines.local_files import is_same_file
 from shoal.errors import Mistake, UserError, quoted
 from shoal.mart.catalog import RANDOM_ID
-from shoal.mart.link_mistakes import mistakes_of_links, mistakes_of_person
+from shoal.mart.derived_mistakes import mistakes_of_derived
+from shoal.mart.link_mistakes import identifying_columns, mistakes_of_links, mistakes_of_person
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +38,9 @@ def mistakes_of(
         found += _of_source(name, source, whole=f"sources.{name}" not in unsure)
     for ref in catalog.columns:
         found += _of_column(catalog, ref, unsure)
+    known = "person" not in unsure and "links" not in unsure
+    identifying = identifying_columns(catalog) if known else frozenset()
+    found += mistakes_of_derived(catalog, identifying, unsure)
     if not catalog.sources and "sources" not in unsure:
         found.append(Mistake("sources", "names no source", "name at least one"))
     if "person" not in unsure and "sources" not in unsure:
