@@ -202,10 +202,10 @@ class UnitedSource(Source):
     ) -> Iterator[pa.RecordBatchReader]:
         """The streams of the members as one, under these names."""
         if len(readers) == 1:
-            yield _renamed(readers[0][1], names)
+            yield renamed(readers[0][1], names)
             return
         failures: list[BaseException] = []
-        with closing(Session(self._resources)) as session, _explaining(failures):
+        with closing(Session(self._resources)) as session, explaining(failures, "the release"):
             query = _merged(session, readers, names, failures)
             order = in_order(names, session.types(query)) if ordered else ""
             with session.stream(f"SELECT * FROM ({query}) {order}", names) as rows:
@@ -260,14 +260,14 @@ def _merged(
     )
     queries = []
     for number, (table, reader) in enumerate(readers):
-        batches = _watched(_renamed(reader, columns), table.name, failures)
+        batches = watched(renamed(reader, columns), table.name, failures)
         schema = reader.schema.empty_table().rename_columns(columns).schema
         session.register(f"shoal_member_{number}", type(reader).from_batches(schema, batches))
         queries.append(f"SELECT {selected} FROM shoal_member_{number}")
     return " UNION ALL ".join(queries)
 
 
-def _watched(
+def watched(
     reader: pa.RecordBatchReader, name: str, failures: list[BaseException]
 ) -> Iterator[pa.RecordBatch]:
     """The batches; an error is kept in `failures`, since DuckDB would replace it by its own."""
@@ -282,15 +282,16 @@ def _watched(
 
 
 @contextmanager
-def _explaining(failures: list[BaseException]) -> Iterator[None]:
-    """Raise the error of a member, in place of what DuckDB makes of it."""
+def explaining(failures: list[BaseException], name: str) -> Iterator[None]:
+    """Raise the error of a stream, in place of what DuckDB makes of it; `name` is what is made."""
     try:
         yield
     except duckdb.Error as error:
-        raise (failures[0] if failures else explained(error, "the release")) from None
+        raise (failures[0] if failures else explained(error, name)) from None
 
 
-def _renamed(reader: pa.RecordBatchReader, names: Sequence[str]) -> pa.RecordBatchReader:
+def renamed(reader: pa.RecordBatchReader, names: Sequence[str]) -> pa.RecordBatchReader:
+    """The same stream with other names."""
     schema = reader.schema.empty_table().rename_columns(list(names)).schema
     batches = (batch.rename_columns(list(names)) for batch in reader)
     return type(reader).from_batches(schema, batches)

@@ -1,0 +1,215 @@
+"""The join: sources are fetched into tables of a private DuckDB and joined there.
+
+Each source gives only the columns and the records that are needed. The tables are in a database
+file in the private folder of the session, so they need no memory; what a join cannot hold in memory
+is spilled to that folder. Derived columns are computed from the joined rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+
+from shoal.engines.base import listed_texts
+from shoal.engines.duckdb.relation import Relation
+from shoal.engines.duckdb.session import Session, explained, identifier, literal
+from shoal.engines.united import explaining, renamed, watched
+from shoal.mart.expressions import FAILED, DerivedColumn, Input, derive
+from shoal.mart.linking.units import Unit, units_of
+
+if TYPE_CHECKING:
+    from shoal.mart.catalog import ColumnRef
+    from shoal.mart.linking.columns import Derivation, Reading
+    from shoal.mart.linking.plan import Join, Plan
+    from shoal.mart.opened import OpenedSources
+
+Accepted = Mapping["ColumnRef", frozenset[str | None]]
+"""The texts that a selection accepts of each column, None for missing values."""
+
+DATABASE = "shoal_linked"
+"""What the session calls the file that holds the fetched tables."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """The joined rows as a query of a session; the columns of its relation are named by `str(ref)`.
+
+    `records` names, by source, the column with the number of its record in a row, null where the
+    source is absent; only outer joins have it. Each of `derived` is computed from a query.
+    """
+
+    session: Session
+    relation: Relation
+    missing: tuple[str, ...]
+    records: Mapping[str, str]
+    derived: tuple[tuple[DerivedColumn, str], ...] = ()
+
+    def column(self, ref: ColumnRef) -> str:
+        """SQL for a value in its own type."""
+        return f"c{self.relation.position(str(ref))}"
+
+    def text(self, ref: ColumnRef) -> str:
+        """SQL for the text of a value, null where it is missing."""
+        return self.relation.present_text(self.relation.position(str(ref)), self.missing)
+
+    def accepts(self, number: int, ref: ColumnRef, texts: frozenset[str | None]) -> str:
+        """SQL that is true where a column has one of these texts."""
+        listed, or_missing = listed_texts(texts, self.missing)
+        table = f"shoal_accepted_{number}"
+        self.session.register(table, pa.table({"value": pa.array(listed, pa.string())}))
+        condition = f"{self.text(ref)} IN (SELECT value FROM {table})"
+        return f"({condition} OR {self.text(ref)} IS NULL)" if or_missing else condition
+
+    @contextmanager
+    def explaining(self) -> Iterator[None]:
+        """Turn DuckDB's errors into ours; what an expression cannot compute is counted first."""
+        try:
+            yield
+        except duckdb.Error as error:
+            if FAILED in str(error):
+                for column, query in self.derived:
+                    failures = self.session.table(column.failures(f"({query})"))
+                    column.check(zip(*(each.to_pylist() for each in failures.columns), strict=True))
+            raise explained(error, self.relation.name) from None
+
+
+@contextmanager
+def joined(
+    sources: OpenedSources, plan: Plan, reading: Reading, only: Accepted, *, outer: bool = False
+) -> Iterator[Joined]:
+    """The rows of the joined sources with all columns of the reading.
+
+    The records that `only` does not accept are left out as far as their source can do that: the
+    caller applies it again. With `outer` the rows of every source stay, and all of `only` is left
+    to the caller.
+    """
+    names = {ref: f"c{i}" for i, ref in enumerate(reading.raw)}
+    with closing(Session(sources.resources())) as session:
+        file = session.folder / "linked.duckdb"
+        session.execute(f"ATTACH {literal(str(file))} AS {DATABASE}")
+        types: dict[ColumnRef, str] = {}
+        units = units_of(sources, plan)
+        for number, unit in enumerate(units):
+            own = {ref: name for ref, name in names.items() if ref.source in unit.sources}
+            accepted = {} if outer else _pushed_down(plan, only, unit, own)
+            fetched = _Fetched(unit, number, own, numbered=outer)
+            types |= fetched.load(session, accepted, sources.missing)
+        relation = Relation(
+            "the linked sources",
+            _join_sql(plan, units, names, types, sources.missing, outer=outer),
+            tuple(map(str, names)),
+            tuple(types[ref] for ref in names),
+        )
+        session.expect_columns(len(names))
+        records = {unit.sources[0]: f"r{i}" for i, unit in enumerate(units)} if outer else {}
+        found = Joined(session, relation, sources.missing, records)
+        for derivation in reading.derived:
+            found = _with_derived(found, derivation, sources.catalog.maps)
+        yield found
+
+
+def _pushed_down(
+    plan: Plan, only: Accepted, unit: Unit, own: Mapping[ColumnRef, str]
+) -> dict[str, frozenset[str | None]]:
+    """What a unit itself can leave out.
+
+    Where missing values of an optional source are accepted, a record that is not accepted must not
+    be taken for one that is absent: so nothing is left out there.
+    """
+    return {
+        unit.name(ref): texts
+        for ref, texts in only.items()
+        if ref in own and not (ref.source in plan.optional and None in texts)
+    }
+
+
+@dataclass(frozen=True)
+class _Fetched:
+    """A unit as a table of the session, with columns of our own names."""
+
+    unit: Unit
+    number: int
+    names: Mapping[ColumnRef, str]
+    numbered: bool
+
+    def load(
+        self, session: Session, only: Mapping[str, frozenset[str | None]], missing: Sequence[str]
+    ) -> dict[ColumnRef, str]:
+        """Fetch the records into the table; returns DuckDB's types of the columns."""
+        columns = list(dict.fromkeys(self.unit.name(ref) for ref in self.names))
+        failures: list[BaseException] = []
+        stream = f"shoal_stream_{self.number}"
+        selected = ", ".join(self.names.values())
+        numbers = f", row_number() OVER () AS r{self.number}" if self.numbered else ""
+        source = self.unit.table
+        with source.fetched(columns, only, missing) as rows, explaining(failures, source.name):
+            reader = renamed(rows, list(self.names.values()))
+            batches = watched(reader, source.name, failures)
+            session.register(stream, type(rows).from_batches(reader.schema, batches))
+            session.execute(
+                f"CREATE TABLE {_table(self.number)} AS SELECT {selected}{numbers} FROM {stream}"
+            )
+            session.unregister(stream)
+        types = session.types(f"SELECT {selected} FROM {_table(self.number)}")
+        return dict(zip(self.names, types, strict=True))
+
+
+def _table(number: int) -> str:
+    return f"{DATABASE}.t{number}"
+
+
+def _join_sql(
+    plan: Plan,
+    units: Sequence[Unit],
+    names: Mapping[ColumnRef, str],
+    types: Mapping[ColumnRef, str],
+    missing: Sequence[str],
+    *,
+    outer: bool,
+) -> str:
+    """A query that joins the tables; keys are compared by their texts, and null equals nothing."""
+    number_of = {source: i for i, unit in enumerate(units) for source in unit.sources}
+    texts = Relation("", "", tuple(map(str, names)), tuple(types[ref] for ref in names))
+
+    def text(ref: ColumnRef) -> str:
+        return texts.present_text(texts.position(str(ref)), missing)
+
+    def step(join: Join) -> str:
+        how = "FULL OUTER" if outer else "LEFT" if join.is_optional else "INNER"
+        match = " AND ".join(f"{text(one)} = {text(other)}" for one, other in join.keys)
+        return f" {how} JOIN {_table(number_of[join.new.source])} ON {match}"
+
+    between = [j for j in plan.joins if number_of[j.known.source] != number_of[j.new.source]]
+    columns = [*names.values(), *(f"r{i}" for i in range(len(units) * outer))]
+    return f"SELECT {', '.join(columns)} FROM {_table(0)}{''.join(map(step, between))}"
+
+
+def _with_derived(
+    joined: Joined, derivation: Derivation, maps: Mapping[str, Mapping[str, str]]
+) -> Joined:
+    """The joined rows with one more column."""
+    relation = joined.relation
+
+    def column(source: str | None, name: str) -> Input:
+        position = relation.position(str(derivation.inputs[source, name]))
+        return Input(relation.present(position, joined.missing), relation.types[position])
+
+    number = len(relation.names)
+    taken = [*(f"c{i}" for i in range(number)), *joined.records.values()]
+    made = derive(str(derivation.ref), derivation.expression, column, maps, taken)
+    name = identifier(made.name)
+    query = (
+        f"SELECT * EXCLUDE ({name}), {name} AS c{number} FROM ({made.query(f'({relation.query})')})"
+    )
+    grown = replace(
+        relation,
+        query=query,
+        names=(*relation.names, str(derivation.ref)),
+        types=(*relation.types, made.type),
+    )
+    return replace(joined, relation=grown, derived=(*joined.derived, (made, relation.query)))

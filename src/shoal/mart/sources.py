@@ -1,0 +1,65 @@
+"""The open sources of a catalog, and what is asked of them as a whole: domains and persons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from shoal.engines.opening import open_source
+from shoal.mart.linking import linked
+from shoal.mart.linking.columns import reading_of
+from shoal.mart.linking.joining import joined
+from shoal.mart.linking.plan import Plan
+from shoal.mart.opened import OpenedSources, ignore
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shoal.events import Event
+    from shoal.mart.catalog import Catalog, ColumnRef
+
+
+class OpenSources(OpenedSources):
+    """The sources of a catalog, each opened once; answers about whole sources are kept."""
+
+    def __init__(
+        self, catalog: Catalog, *, spark: Any = None, observe: Callable[[Event], None] = ignore
+    ) -> None:
+        super().__init__(catalog, spark=spark, observe=observe)
+        self._values: dict[ColumnRef, Mapping[str | None, int]] = {}
+        self._persons: dict[str, int] = {}
+
+    def values(self, ref: ColumnRef) -> Mapping[str | None, int]:
+        """The values of a column in the whole source, with their numbers of records.
+
+        Those of a derived column are computed for every record of its source; where it reads other
+        sources too, for every row of their join.
+        """
+        if ref not in self._values:
+            self._values[ref] = _counts(self._counted(ref))
+        return self._values[ref]
+
+    def _counted(self, ref: ColumnRef) -> pa.Table:
+        """The distinct values of a column and their numbers of records."""
+        reading = reading_of(self.catalog, [ref])
+        if not reading.derived:
+            return self.open(ref.source).count_by([ref.column], self.missing)
+        if reading.raw and reading.sources == {ref.source}:
+            with joined(self, Plan(ref.source, ()), reading, {}) as found, found.explaining():
+                return found.session.table(
+                    f"SELECT {found.text(ref)}, count(*) FROM ({found.relation.query}) GROUP BY ALL"
+                )
+        with linked(self, {"value": ref}, {}) as table, open_source(table.options) as source:
+            return source.count_by(["value"], self.missing)
+
+    def persons(self, source: str) -> int:
+        """How many persons have records in a source."""
+        if source not in self._persons:
+            with linked(self, {}, {}, also=[source]) as table:
+                self._persons[source] = table.persons
+        return self._persons[source]
+
+
+def _counts(counted: pa.Table) -> Mapping[str | None, int]:
+    values, numbers = (column.to_pylist() for column in counted.columns)
+    return dict(zip(values, numbers, strict=True))
