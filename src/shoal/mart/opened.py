@@ -14,7 +14,8 @@ from shoal.events import Event, Working
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shoal.engines.base import Resources, Source
+    from shoal.engines.base import Source
+    from shoal.engines.options import Resources
     from shoal.mart.catalog import Catalog
 
 

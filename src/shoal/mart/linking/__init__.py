@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.engines.base import FileOptions
 from shoal.engines.duckdb.session import identifier, literal
 from shoal.engines.duckdb.writing import check_names_for
+from shoal.engines.options import FileOptions
 from shoal.mart.catalog import ColumnRef
 from shoal.mart.linking.columns import is_derived, key_columns, reading_of
 from shoal.mart.linking.joining import Accepted, Joined, joined
