@@ -62,4 +62,4 @@ def test_every_public_name_is_there() -> None:
     assert sorted(shoal.__all__) == list(shoal.__all__) == dir(shoal)
     assert all(getattr(shoal, name) is not None for name in shoal.__all__)
     with pytest.raises(AttributeError):
-        _ = shoal.nothing
+        _ = shoal.nothing  # type: ignore[attr-defined]

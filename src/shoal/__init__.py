@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
+from shoal.lazy_package import import_when_used
+
 if TYPE_CHECKING:
+    from shoal import mart
     from shoal.analysis.before_after import risk
     from shoal.analysis.explain import explain
     from shoal.analysis.explanation import Explanation
@@ -105,6 +105,7 @@ __all__ = [
     "explain",
     "frontier",
     "lattice",
+    "mart",
     "risk",
     "run",
     "show_progress",
@@ -115,27 +116,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first used, so that `import shoal` stays quick."""
-    if name not in _MODULES:
-        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
-    return getattr(import_module(f"shoal.{_MODULES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-class _Package(ModuleType):
-    """This package, whose public names are functions even where a module has the same name.
-
-    Python puts a module that it has imported into its package under its name, so that the first
-    import of `shoal.verify` would hide the function `shoal.verify`.
-    """
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _MODULES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
+import_when_used(__name__, _MODULES, packages=("mart",))
