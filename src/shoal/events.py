@@ -17,7 +17,10 @@ NO_PROOF = "no proof"
 
 @dataclass(frozen=True)
 class Phase:
-    """A step of the pipeline begins: read, search, warn, ask, release, verify, publish."""
+    """A step of the pipeline begins: read, search, warn, ask, release, verify, publish.
+
+    A data mart has two more: it links sources, and compares a release with earlier ones.
+    """
 
     name: str
     detail: str = ""

@@ -6,12 +6,66 @@ release, in which every class of each source's quasi-identifiers has k persons.
 
 Read in this order:
 
+- pipeline.py: a request from beginning to end, on one page.
 - catalog.py and request.py: the models of the two files; policy.py: what a request may ask for.
 - read.py reads them (with conditions.py, lookups.py, xml_read.py, explain.py); mistakes.py,
   link_mistakes.py and derived_mistakes.py find what is wrong; write.py and xml_write.py go back
   to text.
 - check.py checks a catalog against its sources; describe.py shows it without any records.
 - expressions: the small language of derived columns.
+- selection.py: what conditions select; subrequests.py: what a request asks of each source.
 - sources.py opens the sources; linking joins them to one table.
-- pipeline.py: a request from beginning to end; log.py: the record of all requests.
+- anonymise.py and rows.py: levels for each source, and the rows that can be released.
+- releasing.py, passing.py and verifying.py: the release is written and verified; result.py.
+- recording.py and log.py: the record of all requests; overlap.py compares releases.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shoal.lazy_package import import_when_used
+
+if TYPE_CHECKING:
+    from shoal.mart.catalog import Catalog
+    from shoal.mart.inspecting import check_log, log
+    from shoal.mart.log import Log
+    from shoal.mart.pipeline import request
+    from shoal.mart.read import (
+        catalog_from_mapping,
+        read_catalog,
+        read_request,
+        request_from_mapping,
+    )
+    from shoal.mart.request import Request
+    from shoal.mart.result import MartResult
+
+_MODULES = {
+    "Catalog": "catalog",
+    "Log": "log",
+    "MartResult": "result",
+    "Request": "request",
+    "catalog_from_mapping": "read",
+    "check_log": "inspecting",
+    "log": "inspecting",
+    "read_catalog": "read",
+    "read_request": "read",
+    "request": "pipeline",
+    "request_from_mapping": "read",
+}
+
+__all__ = [
+    "Catalog",
+    "Log",
+    "MartResult",
+    "Request",
+    "catalog_from_mapping",
+    "check_log",
+    "log",
+    "read_catalog",
+    "read_request",
+    "request",
+    "request_from_mapping",
+]
+
+import_when_used(__name__, _MODULES)

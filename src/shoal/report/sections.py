@@ -345,8 +345,10 @@ def share(part: int, whole: int) -> str:
 
 DOING = {
     "read": "Reading",
+    "link": "Linking the sources",
     "search": "Searching",
     "warn": "Looking for warnings",
+    "compare": "Comparing with earlier releases",
     "release": "Releasing",
     "verify": "Verifying",
 }

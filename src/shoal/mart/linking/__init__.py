@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from shoal.mart.opened import OpenedSources
 
 
+RANDOM_IDS = "person_id"
+"""The name of the column of random ids, where no other column has it."""
+
+
 @dataclass(frozen=True)
 class LinkedTable:
     """The joined rows in a private Parquet file.
@@ -85,9 +89,10 @@ def _written(
     only: Accepted,
 ) -> LinkedTable:
     """The rows that pass, in a file of the session's private folder."""
-    person, random_id, *records = _hidden(
-        columns, ["person", "random_id", *(f"record_{i}" for i in range(len(found.records)))]
+    person, *records = _hidden(
+        columns, ["person", *(f"record_{i}" for i in range(len(found.records)))]
     )
+    random_id = _name_of_ids(columns)
     key = person_key([found.text(ref) for ref in _person(sources)])
     values = {
         **{name: found.column(ref) for name, ref in columns.items()},
@@ -139,6 +144,14 @@ def _person(sources: OpenedSources) -> list[ColumnRef]:
 
 def _file(path: Path) -> str:
     return f"read_parquet({literal(str(path))})"
+
+
+def _name_of_ids(taken: Collection[str]) -> str:
+    """What the column of random ids is called, since it may be released."""
+    name = RANDOM_IDS
+    while name in {each.casefold() for each in taken}:
+        name += "_"
+    return name
 
 
 def _hidden(taken: Collection[str], names: Collection[str]) -> list[str]:

@@ -58,6 +58,23 @@ def _steps(problem: Problem, weighted: LevelObjective, node: Node) -> Iterator[N
     return (above for _, _, above in sorted(ranked))
 
 
+def path_to(problem: Problem, last: Node) -> Iterator[tuple[int, Node]]:
+    """The steps from the bottom to the node where the path ended: the raised attribute, the node.
+
+    Nothing where that is not on the path, as it may be with `backtrack`.
+    """
+    weighted = LevelObjective(problem.table, Weighted())
+    steps, node = [], problem.lattice.bottom
+    while node != last:
+        above = next(_steps(problem, weighted, node), None)
+        if above is None:
+            return iter(())
+        raised = next(j for j, level in enumerate(above) if level > node[j])
+        steps.append((raised, above))
+        node = above
+    return iter(steps)
+
+
 def _all_paths(problem: Problem, limits: Limits, weighted: LevelObjective) -> Iterator[Progress]:
     """Every path that can matter, the cheapest next step first."""
     incumbent = Incumbent(limits)

@@ -1,0 +1,286 @@
+"""What a request to a mart led to: as JSON for scripts, and as sections for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from shoal.engines.local_files import write_whole
+from shoal.mart.rows import unique_before
+from shoal.report.render import html_page, markdown
+from shoal.report.result import finite, versions
+from shoal.report.sections import Section
+from shoal.report.shown import Shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shoal.mart.anonymise import Anonymised, Found, Step
+    from shoal.mart.recipe import Recipe
+    from shoal.mart.releasing import Checked, Making
+    from shoal.mart.subrequests import Limit
+    from shoal.report.result import Stopwatch
+    from shoal.values import Caution
+
+WITHSTANDS = {
+    "source": (
+        "Withstands a party, or an intruder, who holds one of the sources and the release: in each "
+        "source every released row has at least {k} persons. It does not withstand somebody who "
+        "knows columns of two sources; `scope: joint` does."
+    ),
+    "joint": (
+        "Withstands somebody who knows the quasi-identifiers of all sources: every released row "
+        "shares all of them with at least {k} persons."
+    ),
+}
+"""Which adversary each scope withstands."""
+
+
+@dataclass(frozen=True)
+class SourceResult:
+    """What was done to one source, or to all together with `scope: joint`.
+
+    `loss`, `bound`, `gap` and `status` are those of the search, which might suppress `budget` rows.
+    `classes_before` and `singles_before`, those of one person, are of the linked rows; `classes`
+    and `smallest_class`, in persons, of the release. `steps` are those of the strategy
+    priority-path.
+    """
+
+    columns: tuple[str, ...]
+    limits: Mapping[str, Limit]
+    levels: Mapping[str, int]
+    status: str
+    strategy: str
+    loss: float
+    bound: float
+    gap: float
+    budget: int
+    classes_before: int
+    singles_before: int
+    classes: int
+    smallest_class: int
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class MartResult(Shown):
+    """A verified release of a mart, and what it rests on.
+
+    `rows_unique_before` and `rows_unique` are the rows whose quasi-identifiers of all sources
+    together only one person has, before and in the release. `digest` is that of the log's entry.
+    """
+
+    mart: str
+    asker: str | None
+    status: str
+    scope: str
+    k: int
+    columns: tuple[str, ...]
+    sources: Mapping[str, SourceResult]
+    joined: tuple[str, ...]
+    rows_selected: int
+    persons_selected: int
+    rows_released: int
+    persons_released: int
+    rows_suppressed: int
+    rows_unique_before: int
+    rows_unique: int
+    withstands: str
+    notes: tuple[str, ...]
+    warnings: tuple[Caution, ...]
+    digest: str | None
+    output: str | None
+    output_sha256: str | None
+    seconds: Mapping[str, float]
+    versions: Mapping[str, str]
+    verified: bool = True
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """The level of each quasi-identifier."""
+        return {name: n for each in self.sources.values() for name, n in each.levels.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as `shoal mart request --json` writes them."""
+        plain: dict[str, Any] = finite(asdict(self))
+        return plain
+
+    def to_json(self) -> str:
+        """The result as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def records(self) -> Sequence[Mapping[str, Any]]:
+        """A row for each quasi-identifier."""
+        return [
+            {
+                "source": source,
+                "column": column,
+                "level": level,
+                "limit": each.limits[column].level if column in each.limits else None,
+                "limited by": each.limits[column].reason if column in each.limits else None,
+            }
+            for source, each in self.sources.items()
+            for column, level in each.levels.items()
+        ]
+
+    def sections(self) -> Sequence[Section]:
+        """The verdict, numbers, what was done to each source, notes, and where the release is."""
+        shown = (
+            Section("", (self._verdict(),)),
+            Section("In numbers", rows=tuple(self._numbers())),
+            *self._treated(),
+            *self._steps(),
+            Section("Notes", self.notes),
+            Section("Warnings", tuple(each.text for each in self.warnings), kind="warning"),
+            Section("Where it is", rows=tuple(self._where())),
+        )
+        return [each for each in shown if each.lines or each.rows]
+
+    def _verdict(self) -> str:
+        return f"Released and verified. {self.withstands}"
+
+    def _numbers(self) -> Iterator[tuple[str, str]]:
+        yield "rows selected", f"{self.rows_selected:,} of {self.persons_selected:,} persons"
+        yield "rows released", f"{self.rows_released:,} of {self.persons_released:,} persons"
+        yield "rows suppressed", f"{self.rows_suppressed:,}"
+        yield (
+            "rows that all quasi-identifiers together make unique",
+            f"{self.rows_unique:,} (before: {self.rows_unique_before:,})",
+        )
+
+    def _treated(self) -> Iterator[Section]:
+        """The columns with their levels, then the sources with their classes."""
+        if not self.sources:
+            said = "No quasi-identifier was asked for, so nothing was generalized."
+            yield Section("What was done to each column", (said,))
+            return
+        heading = ("source", "column", "level", "limit", "limited by")
+        columns = tuple(
+            tuple("" if cell is None else str(cell) for cell in each.values())
+            for each in self.records()
+        )
+        yield Section("What was done to each column", (), heading, columns, (2, 3))
+        rows = tuple(
+            (
+                name,
+                f"{each.loss:.4f}",
+                each.status,
+                f"{each.budget:,}",
+                f"{each.classes_before:,}",
+                f"{each.classes:,}",
+                f"{each.smallest_class:,}",
+            )
+            for name, each in self.sources.items()
+        )
+        names = ("source", "loss", "search", "might suppress", "classes before", "after", "persons")
+        said = "The last column has the persons of the smallest class."
+        yield Section("What was done to each source", (said,), names, rows, (1, 3, 4, 5, 6))
+
+    def _steps(self) -> Iterator[Section]:
+        """The path of each source, where it has one."""
+        rows = []
+        for name, each in self.sources.items():
+            if each.steps:
+                before = (f"{each.classes_before:,}", f"{each.singles_before:,}")
+                rows.append((name, "as selected", "", *before))
+            for step in each.steps:
+                counts = (f"{step.classes:,}", f"{step.singles:,}")
+                rows.append((name, step.column, str(step.level), *counts))
+        heading = ("source", "raised", "to level", "classes", "of one person")
+        if rows:
+            yield Section("Steps of the path", (), heading, tuple(rows), (2, 3, 4))
+
+    def _where(self) -> Iterator[tuple[str, str]]:
+        yield "output", self.output or "not published"
+        if self.output_sha256 is not None:
+            yield "SHA-256 of the output", self.output_sha256
+        if self.digest is not None:
+            yield "digest of the log entry", self.digest
+
+
+def write_report(result: MartResult, path: Path) -> None:
+    """Write a report in one step: JSON, Markdown, text or HTML by the ending of the path."""
+    title = f"Release of the data mart {result.mart}"
+    match path.suffix.lower():
+        case ".json":
+            text = result.to_json()
+        case ".md":
+            text = markdown(title, result.sections())
+        case ".txt":
+            text = f"{title}\n{'=' * len(title)}\n\n{result}\n"
+        case _:
+            made = f"Made by Shoal {result.versions['shoal']}. This page needs no network."
+            text = html_page(title, result.sections(), footer=made)
+    write_whole(text, path)
+
+
+def build_result(making: Making, checked: Checked, watch: Stopwatch) -> MartResult:
+    """What was done, before it is logged and published."""
+    resolved, found, table = making.resolved, making.found, making.table
+    missing = resolved.catalog.missing.values
+    names = resolved.quasi_identifiers
+    proved = all(each.is_proved for each in found.found)
+    return MartResult(
+        mart=resolved.catalog.name,
+        asker=resolved.request.asker,
+        status="optimal" if proved else "feasible",
+        scope=resolved.request.scope,
+        k=resolved.k,
+        columns=making.columns,
+        sources={each.name: _source_result(each, found) for each in found.found},
+        joined=table.sources,
+        rows_selected=table.rows,
+        persons_selected=table.persons,
+        rows_released=found.released.number,
+        persons_released=found.released.persons,
+        rows_suppressed=found.removed,
+        rows_unique_before=unique_before(making.source, names, table.person, missing),
+        rows_unique=found.released.unique() if names else 0,
+        withstands=WITHSTANDS[resolved.request.scope].format(k=resolved.k),
+        notes=resolved.selection.notes,
+        warnings=checked.warnings,
+        verified=True,
+        digest=None,
+        output=None,
+        output_sha256=checked.sha256,
+        seconds=watch.seconds(),
+        versions=versions(),
+    )
+
+
+def _source_result(found: Found, anonymised: Anonymised) -> SourceResult:
+    subrequest = found.counted.subrequest
+    _, classes = anonymised.released.classes(found.at_levels)
+    before = found.step(found.counted.prepared.problem.lattice.bottom)
+    return SourceResult(
+        columns=subrequest.columns,
+        limits=subrequest.limits,
+        levels=found.levels,
+        status="optimal" if found.is_proved else "feasible",
+        strategy=subrequest.definition.search.strategy,
+        loss=found.best.loss,
+        bound=found.last.bound,
+        gap=found.last.gap,
+        budget=found.budget,
+        classes_before=before.classes,
+        singles_before=before.singles,
+        classes=len(classes.kept),
+        smallest_class=int(classes.counts.members[None].min()),
+        steps=found.steps(),
+    )
+
+
+def entry_of(result: MartResult, recipe: Recipe) -> dict[str, Any]:
+    """What the log keeps of a release."""
+    names = (
+        *("status", "rows_selected", "persons_selected", "rows_released", "persons_released"),
+        *("rows_suppressed", "rows_unique"),
+    )
+    numbers = {name: getattr(result, name) for name in names}
+    return {
+        "recipe": recipe.to_json(),
+        "result": {**numbers, "levels": result.levels},
+        "output_sha256": result.output_sha256,
+    }

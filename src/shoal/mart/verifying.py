@@ -1,0 +1,137 @@
+"""Is the written release of a mart safe? Judged source by source from what was written.
+
+The verifier of single releases judges every source: exactly the declared columns, labels of the
+stated levels, k persons in each class, and what is demanded of sensitive columns, with nothing left
+to suppress. Where random ids were released, it is counted from the written ids that they tie no
+person's rows together in a way that fewer than k persons share.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from shoal.mart.passing import passing_rows
+from shoal.values import Finding, Verdict
+from shoal.verify.judge import verify
+from shoal.verify.sources import generalizations, source_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import pyarrow as pa
+
+    from shoal.definition.model import Definition
+    from shoal.engines.base import Generalization, Source
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """What a release claims of one source: its definition, its levels, and the source's values."""
+
+    name: str
+    definition: Definition
+    levels: Mapping[str, int]
+    values: Mapping[str, Collection[str]]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a release claims: its columns, rows and persons, and something of each source.
+
+    `ids` is the column of random ids, if there is one. `tied` is the column of persons in the
+    linked table, if kept columns can tie the rows of a person together. `removed` are rows of the
+    linked table that are not in the release.
+    """
+
+    columns: tuple[str, ...]
+    rows: int
+    persons: int
+    removed: int
+    sources: tuple[Claim, ...]
+    ids: str | None
+    tied: str | None
+    k: int
+
+
+def judge(claims: Claims, linked: Source, written: Source) -> tuple[Finding, ...]:
+    """Every finding about the written release, with the source that it is about."""
+    labels: dict[str, Generalization] = {}
+    for each in claims.sources:
+        labels |= generalizations(each.definition, each.levels, each.values)
+    findings = [*_shape(claims, written)]
+    with ExitStack() as stack:
+        passing = linked
+        if claims.removed and labels:
+            names = [name for each in claims.sources for name in each.definition.counted]
+            missing = claims.sources[0].definition.missing.values
+            passing = stack.enter_context(passing_rows(linked, written, labels, names, missing))
+        for each in claims.sources:
+            findings += _of_source(claims, each, passing, written)
+        if claims.ids is not None:
+            findings.append(_number_of_ids(claims, claims.ids, written))
+            findings += _tied(claims, claims.ids, written, {})
+        if claims.tied is not None:
+            findings += _tied(claims, claims.tied, passing, labels)
+    return tuple(findings)
+
+
+def _shape(claims: Claims, written: Source) -> Iterator[Finding]:
+    """The columns in their order, and the number of rows."""
+    seen = tuple(column.name for column in written.columns())
+    said = f"{len(seen):,} columns"
+    yield Finding("columns", sorted(seen) == sorted(claims.columns), said)
+    rows = int(written.count_by(()).column(0)[0].as_py())
+    yield Finding("rows", rows == claims.rows, f"{rows:,} rows; {claims.rows:,} stated")
+
+
+def _of_source(claims: Claims, claim: Claim, passing: Source, written: Source) -> Iterator[Finding]:
+    """The findings of the verifier of single releases, with nothing left to suppress."""
+    definition = claim.definition.model_copy(update={"suppression": 0})
+    verdict: Verdict = verify(
+        definition,
+        written,
+        levels=claim.levels,
+        columns=claims.columns,
+        values=claim.values,
+        source=passing,
+        numbers={"records": claims.rows, "persons": claims.persons},
+        **source_facts(definition, passing, claim.values),
+    )
+    for each in verdict.findings:
+        yield replace(each, name=f"{claim.name}: {each.name}")
+
+
+def _number_of_ids(claims: Claims, ids: str, written: Source) -> Finding:
+    """As many ids as persons."""
+    counted = written.count_by((ids,))
+    fits = len(counted) == claims.persons and not counted.column(0).null_count
+    return Finding("ids", fits, f"{len(counted):,} ids for {claims.persons:,} persons")
+
+
+def _tied(
+    claims: Claims, column: str, rows: Source, labels: Mapping[str, Generalization]
+) -> Iterator[Finding]:
+    """In each source the rows that a column ties together are, class by class, those of k others.
+
+    The column has ids or persons. `labels` are given where `rows` has values.
+    """
+    for each in claims.sources:
+        names, missing = each.definition.quasi_identifiers, each.definition.missing.values
+        counted = rows.count_by((column, *names), missing if labels else (), generalized=labels)
+        told = _told(counted, claims.k)
+        saw = f"{told:,} have rows that fewer than {claims.k} have"
+        yield Finding(f"{each.name}: rows tied together", told == 0, saw)
+
+
+def _told(counted: pa.Table, k: int) -> int:
+    """Of the values of the first column, those whose other cells fewer than k of them have."""
+    rows: dict[str | None, list[tuple[object, ...]]] = {}
+    for each, *cells in zip(*(column.to_pylist() for column in counted.columns), strict=True):
+        rows.setdefault(each, []).append(tuple(cells))
+    same = [frozenset(each) for each in rows.values()]
+    number = Counter(same)
+    return sum(number[each] < k for each in same)
