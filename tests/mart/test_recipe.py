@@ -51,6 +51,9 @@ def recipes(draw: st.DrawFn) -> Recipe:
         ),
         optional=tuple(draw(st.lists(names))),
         complete=draw(st.booleans()),
+        rows=draw(st.integers(1)),
+        persons=draw(st.integers(1)),
+        tied=draw(st.booleans()),
     )
 
 
@@ -69,6 +72,8 @@ def test_each_label_is_stored_once() -> None:
         columns={JOINT: (PT, PN)},
         levels={PT: 2, PN: 0},
         classes={JOINT: classes},
+        rows=50,
+        persons=40,
         conditions=(Condition(column="PT", operator="in", values=("1a", "1b")),),
     )
     text = json.dumps(recipe.to_json())

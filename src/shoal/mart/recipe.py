@@ -38,7 +38,8 @@ class Recipe:
     holds for joined rows. Under `complete`, rows with a missing quasi-identifier are left out.
 
     A row is in the release exactly when it is joined, selected, complete where that is asked for,
-    and its class is listed in every group: what is suppressed leaves by whole classes.
+    and its class is listed in every group: what is suppressed leaves by whole classes. `rows` and
+    `persons` say how many there were. In a `tied` release one can see which rows are of one person.
     """
 
     scope: str
@@ -47,9 +48,12 @@ class Recipe:
     columns: Mapping[str, tuple[ColumnRef, ...]]
     levels: Mapping[ColumnRef, int]
     classes: Mapping[str, tuple[ReleasedClass, ...]]
+    rows: int
+    persons: int
     conditions: tuple[Condition, ...] = ()
     optional: tuple[str, ...] = ()
     complete: bool = False
+    tied: bool = False
 
     @property
     def quasi_identifiers(self) -> tuple[ColumnRef, ...]:
@@ -64,6 +68,9 @@ class Recipe:
             "sources": list(self.sources),
             "optional": list(self.optional),
             "complete": self.complete,
+            "rows": self.rows,
+            "persons": self.persons,
+            "tied": self.tied,
             "levels": [[ref.source, ref.column, self.levels[ref]] for ref in sorted(self.levels)],
             "conditions": [
                 [each.column, each.operator, list(each.values)] for each in self.conditions
@@ -88,6 +95,9 @@ class Recipe:
             ),
             optional=tuple(stored["optional"]),
             complete=stored["complete"],
+            rows=stored["rows"],
+            persons=stored["persons"],
+            tied=stored["tied"],
         )
 
     @property
