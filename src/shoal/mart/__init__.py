@@ -11,7 +11,8 @@ Read in this order:
 - read.py reads them (with conditions.py, lookups.py, xml_read.py, explain.py); mistakes.py,
   link_mistakes.py and derived_mistakes.py find what is wrong; write.py and xml_write.py go back
   to text.
-- check.py checks a catalog against its sources; describe.py shows it without any records.
+- check.py and check_view.py check a catalog against its sources; describe.py shows it without any
+  records.
 - expressions: the small language of derived columns.
 - selection.py: what conditions select; subrequests.py: what a request asks of each source.
 - sources.py opens the sources; linking joins them to one table.
