@@ -137,6 +137,9 @@ def recipe_of(making: Making) -> Recipe:
             for name, level in each.levels.items()
         },
         classes={each.name: _classes(making, each) for each in making.found.found},
+        rows=making.found.released.number,
+        persons=making.found.released.persons,
+        tied=bool(making.ids or making.tying),
         conditions=tuple(_qualified(resolved, each) for each in resolved.request.select),
         complete=resolved.catalog.missing.match == "basic",
     )
