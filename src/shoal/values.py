@@ -160,8 +160,8 @@ class LabelCount:
     """A label of the release: the records of the source that have it at the released level, and
     those of the release.
 
-    The label is None for all others together. `before` is None where it would say how many of a
-    few suppressed records had the label.
+    `before` is None where it would say how many of a few suppressed records had the label. In a
+    result the label is None for all others together.
     """
 
     label: str | None

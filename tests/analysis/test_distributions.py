@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from problems import Case, cases, person_problem, problem_of
 from shoal.analysis.columns import strength_of
-from shoal.analysis.distributions import Distribution, compare_counts, distribution_of, hide_few
+from shoal.analysis.distributions import Distribution, compare_counts, distribution_of
+from shoal.report.counts import pool_few
 
 
 @given(cases(), st.data())
@@ -36,11 +37,11 @@ def test_labels_are_counted_at_the_level_of_the_release(case: Case, data: st.Dat
         assert found.level == node[j]
         assert {each.label: each.after for each in found.labels} == dict(after)
         for each in found.labels:
-            if each.exact:
+            if each.before is not None:
                 assert each.before == before[each.label]
-        assert sum(each.before for each in found.entries) == pytest.approx(len(case.rows))
+        assert sum(found.befores) == pytest.approx(len(case.rows))
         assert_nothing_is_told_of_few(found, case.k, len(case.rows) - after.total())
-        if all(each.exact for each in found.entries) and after:
+        if all(each.before is not None for each in found.entries) and after:
             shares = [
                 abs(before[label] / len(case.rows) - after[label] / after.total())
                 for label in before
@@ -50,29 +51,30 @@ def test_labels_are_counted_at_the_level_of_the_release(case: Case, data: st.Dat
 
 def assert_nothing_is_told_of_few(found: Distribution, k: int, suppressed: int) -> None:
     """No number of 1 to k-1 suppressed records is shown, but that of all of them."""
-    hidden = [each for each in found.entries if not each.exact]
+    pairs = list(zip(found.entries, found.befores, strict=True))
+    pooled = [(each, before) for each, before in pairs if each.before is None]
     if len(found.entries) > 1:
-        assert all(
-            each.suppressed == 0 or each.suppressed >= k for each in found.entries if each.exact
-        )
-        assert len(hidden) != 1
-        total = sum(each.suppressed for each in hidden)
-        assert not hidden or total >= k or total == pytest.approx(suppressed)
+        for each in found.entries:
+            assert each.before is None or each.before - each.after not in range(1, k)
+        assert len(pooled) != 1
+        total = sum(before - each.after for each, before in pooled)
+        assert not pooled or total >= k or total == pytest.approx(suppressed)
 
 
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(2, 5))
-def test_few_are_hidden_among_others(members: list[int], k: int) -> None:
-    hidden = hide_few(members, k)
-    few = {i for i, number in enumerate(members) if 0 < number < k}
-    assert few <= hidden
-    if not few:
-        assert hidden == frozenset()
-    elif len(hidden) < len(members):
-        assert len(hidden) >= 2
-        assert sum(members[i] for i in hidden) >= k
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(2, 5), st.data())
+def test_few_are_pooled_with_others(lost: list[int], k: int, data: st.DataObject) -> None:
+    already = data.draw(st.sets(st.integers(0, len(lost) - 1)))
+    pool = pool_few(lost, k, persons=False, pooled=already)
+    few = {i for i, number in enumerate(lost) if 0 < number < k}
+    assert few | already <= pool
+    assert all(lost[i] for i in pool - few - already) or 0 < sum(lost) < k
+    together = sum(lost[i] for i in pool)
+    assert together == 0 or together >= k or len(pool) == len(lost)
+    everything = frozenset(range(len(lost)))
+    assert pool_few(lost, k, persons=True) == (everything if any(lost) else frozenset())
 
 
-def test_persons_are_counted_where_a_person_has_several_records() -> None:
+def test_where_persons_are_counted_no_label_shows_what_it_lost() -> None:
     from fractions import Fraction
 
     from oracle import Ladder
@@ -88,10 +90,13 @@ def test_persons_are_counted_where_a_person_has_several_records() -> None:
     found = distribution_of(problem.table, 0, (0, 0), classes, 3)
     counts = {each.label: each for each in found.labels}
     assert counts["a"].after == 3
-    assert not counts["a"].exact, "three records of one person are few"
+    assert counts["a"].before is None, "three records of one person are few"
+    assert found.befores == [4, 4, 4], "what is suppressed in all, shared out evenly"
     everybody = person_problem(case, [*range(9), 9, 10, 11], [0] * len(rows))
     found = distribution_of(everybody.table, 0, (0, 0), everybody.partition((0, 0)), 3)
-    assert all(each.exact for each in found.labels)
+    assert [each.before for each in found.labels] == [None, None, None]
+    whole = compare_counts("ill", {"a": 9, "b": 5}, {"a": 6, "b": 5}, 3, persons=True)
+    assert whole.befores == [7.5, 6.5]
 
 
 def test_values_that_only_suppressed_records_have_are_not_named() -> None:
@@ -100,12 +105,12 @@ def test_values_that_only_suppressed_records_have_are_not_named() -> None:
     assert "rare" not in repr(found)
     assert found.others is not None
     assert found.others.before == 3
-    assert found.others.exact
     assert {each.label: each.before for each in found.labels} == {"a": 50, "b": 30, None: 17}
     hidden = compare_counts("ill", before, {"a": 40, "b": 30, None: 17}, 5)
     assert hidden.others is not None
-    assert hidden.others.before == pytest.approx(6.5)
-    assert [each.exact for each in hidden.labels] == [False, True, True]
+    assert hidden.befores == pytest.approx([46.5, 30, 17, 6.5])
+    assert [each.before for each in hidden.labels] == [None, 30, 17]
+    assert hidden.others.before is None
 
 
 def test_rare_values_of_a_column_that_is_released_as_it_is_are_not_named() -> None:
@@ -113,7 +118,7 @@ def test_rare_values_of_a_column_that_is_released_as_it_is_are_not_named() -> No
     assert "rare" not in repr(found)
     assert found.others is not None
     assert found.others.after == 3
-    assert sum(each.before for each in found.entries) == pytest.approx(55)
+    assert sum(found.befores) == pytest.approx(55)
 
 
 pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=30)

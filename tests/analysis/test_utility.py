@@ -122,7 +122,7 @@ def test_the_release_is_found_again_with_its_loss(variant: str, tmp_path: Path) 
     assert losses[result.loss_model] == pytest.approx(result.loss)
     assert {"iyengar", "precision", "entropy", "weighted", "discernibility"} <= set(losses)
     ward = next(each for each in found.distributions if each.column == "ward")
-    assert sum(each.before for each in ward.labels) == pytest.approx(120 - result.removed)
+    assert sum(ward.befores) == pytest.approx(120 - result.removed)
     if variant == "marked":
         assert ward.distance == 0, "marked records keep what is not generalized"
     columns = {each.column for each in found.distributions}

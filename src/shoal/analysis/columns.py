@@ -124,7 +124,8 @@ def compare_columns(measured: Measured) -> Columns:
         if any(number > before.get(value, 0) for value, number in after.items()):
             left_out[name] = "its values have another form in the release"
             continue
-        distributions.append(compare_counts(name, before, after, k))
+        persons = table.persons is not None
+        distributions.append(compare_counts(name, before, after, k, persons=persons))
         dependences += counts.dependences(name)
     return Columns(tuple(distributions), tuple(dependences), left_out)
 

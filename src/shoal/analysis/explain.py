@@ -224,5 +224,6 @@ def _labels(problem: Problem, node: Node, classes: Partition, k: int) -> Iterato
     for index, attribute in enumerate(problem.table.attributes):
         found = distribution_of(problem.table, index, node, classes, k)
         for each in found.labels if len(found.entries) > 1 else ():
-            if each.exact and each.suppressed > 0:
-                yield LabelGroup(attribute.name, each.label, int(each.suppressed), int(each.before))
+            if each.before is not None and each.before > each.after:
+                suppressed = each.before - each.after
+                yield LabelGroup(attribute.name, each.label, suppressed, each.before)

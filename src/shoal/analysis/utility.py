@@ -25,7 +25,7 @@ from shoal.search.objective import objective_of
 if TYPE_CHECKING:
     from shoal.analysis.classifier import Classification
     from shoal.analysis.columns import Dependence
-    from shoal.analysis.distributions import Distribution, LabelCount
+    from shoal.analysis.distributions import Distribution
     from shoal.analysis.quality import Quality
     from shoal.analysis.released import Measured
     from shoal.definition.model import Definition
@@ -317,14 +317,15 @@ def _plain_quality(each: Quality) -> dict[str, Any]:
 
 
 def _plain_distribution(each: Distribution) -> dict[str, Any]:
+    labels = [
+        {**asdict(one), "before": before, "exact": one.before is not None}
+        for one, before in zip(each.entries, each.befores, strict=True)
+    ]
+    others = None if each.others is None else labels.pop()
     return {
         "column": each.column,
         "level": each.level,
         "distance": each.distance,
-        "labels": [_plain_label(one) for one in each.labels],
-        "others": None if each.others is None else _plain_label(each.others),
+        "labels": labels,
+        "others": others,
     }
-
-
-def _plain_label(each: LabelCount) -> dict[str, Any]:
-    return asdict(each)

@@ -17,7 +17,7 @@ import numpy as np
 from shoal.values import Exposure, LabelCount, Level, Sizes, Treatment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from shoal.encode.table import Attribute, Table
     from shoal.values import Counts, Ints, Node
@@ -124,21 +124,18 @@ def _occurring(column: Column, level: int) -> int:
 def label_counts(column: Column) -> tuple[LabelCount, ...]:
     """The most frequent labels of the release before and after, then all others together.
 
-    The records that a label lost are suppressed ones. If they were few, the number would tell of
-    them. So every line has lost none or at least k: labels that lost fewer are counted with the
-    others, and where that is not enough, further ones. Where fewer than k records are suppressed
-    in all, or persons are counted, who may have all of them, only the release is counted.
+    Labels that must not show what they lost are counted with the others. Where that is true of all,
+    only the release is counted.
     """
     before = column.counts(column.level, column.weights)
     after = column.counts(column.level, column.released)
-    lost = before - after
-    order = [int(g) for g in np.argsort(-after, kind="stable") if after[g]]
-    suppressed = int(lost.sum())
-    if 0 < suppressed < column.k or (suppressed and column.persons):
-        named, known = order[:MOST_LABELS], False
-    else:
-        named = [g for g in order[:MOST_LABELS] if not 0 < lost[g] < column.k]
-        named, known = _hiding_few(named, lost, column.k), True
+    order = np.argsort(-after, kind="stable")
+    lost = (before - after)[order].tolist()
+    unnamed = [i for i, group in enumerate(order) if i >= MOST_LABELS or not after[group]]
+    pool = pool_few(lost, column.k, persons=column.persons, pooled=unnamed)
+    known = _may_be_known(sum(lost), column.k, persons=column.persons)
+    hidden = pool if known else frozenset(unnamed)
+    named = [int(group) for i, group in enumerate(order) if i not in hidden]
     lines: list[tuple[str | None, int, int]] = [
         (column.label(column.level, g), int(before[g]), int(after[g])) for g in named
     ]
@@ -147,13 +144,29 @@ def label_counts(column: Column) -> tuple[LabelCount, ...]:
     return tuple(LabelCount(label, b if known else None, a) for label, b, a in counted)
 
 
-def _hiding_few(named: Sequence[int], lost: Ints, k: int) -> list[int]:
-    """The named groups without those that must join the others, so that these lost none or k."""
-    kept = list(named)
-    while 0 < int(lost.sum()) - int(lost[kept].sum()) < k:
-        losing = [group for group in kept if lost[group]]
-        kept.remove(min(losing, key=lambda group: int(lost[group])))
-    return kept
+def pool_few(
+    lost: Sequence[int], k: int, *, persons: bool, pooled: Collection[int] = ()
+) -> frozenset[int]:
+    """Which labels must not be shown with the number of suppressed records that they had.
+
+    A number from 1 to k-1 would tell of these few, so such labels are pooled. As totals are known,
+    the number of the whole pool can be computed. So further labels join it, those that lost fewest
+    first, until it lost none or at least k. Labels of `pooled` are in it anyway. Where fewer than k
+    records are suppressed in all, or persons are counted, who may have all of them, every label is
+    in it.
+    """
+    if not _may_be_known(sum(lost), k, persons=persons):
+        return frozenset(range(len(lost)))
+    pool = {i for i, number in enumerate(lost) if 0 < number < k or i in pooled}
+    joining = sorted((i for i, n in enumerate(lost) if n and i not in pool), key=lost.__getitem__)
+    while 0 < sum(lost[i] for i in pool) < k:
+        pool.add(joining.pop(0))
+    return frozenset(pool)
+
+
+def _may_be_known(suppressed: int, k: int, *, persons: bool) -> bool:
+    """Whether it may be said of any label how many of the suppressed records had it."""
+    return suppressed == 0 or (suppressed >= k and not persons)
 
 
 def exposure_of(classes: Counts, k: int) -> Exposure | None:
