@@ -194,17 +194,19 @@ def fetching_query(
     columns: Sequence[str],
     only: Mapping[str, Collection[str | None]],
     missing: Sequence[str],
+    prefix: str = "shoal_only",
 ) -> Iterator[str]:
     """A query for these columns as f0, f1, ... of the records whose values are listed in `only`.
 
-    The tables of listed texts are registered while the context lasts.
+    The tables of listed texts are registered while the context lasts; their names begin with
+    `prefix`.
     """
     tables, conditions = {}, []
     for i, (name, texts) in enumerate(only.items()):
         text = relation.present_text(relation.position(name), missing)
         listed, or_missing = listed_texts(texts, missing)
-        tables[f"shoal_only_{i}"] = pa.table({"value": pa.array(listed, pa.string())})
-        condition = f"{text} IN (SELECT value FROM shoal_only_{i})"
+        tables[f"{prefix}_{i}"] = pa.table({"value": pa.array(listed, pa.string())})
+        condition = f"{text} IN (SELECT value FROM {prefix}_{i})"
         conditions.append(f"({condition} OR {text} IS NULL)" if or_missing else condition)
     values = ", ".join(
         f"{relation.value(relation.position(name))} AS f{i}" for i, name in enumerate(columns)

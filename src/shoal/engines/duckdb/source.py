@@ -221,15 +221,49 @@ class TableSource(Source):
         missing: Sequence[str] = (),
     ) -> Iterator[pa.RecordBatchReader]:
         """The records whose values are listed, as a stream."""
-        for name in columns:
-            if name in self._relation.faults:
-                raise not_releasable(name, self.name, self._relation.faults[name])
+        self._check_readable(columns)
         with (
             fetching_query(self._session, self._relation, columns, only, missing) as query,
             self._explaining(),
             self._session.stream(query, columns) as rows,
         ):
             yield rows
+
+    @contextmanager
+    def fetched_in(
+        self,
+        session: Session,
+        columns: Sequence[str],
+        only: Mapping[str, Collection[str | None]],
+        missing: Sequence[str],
+        prefix: str,
+    ) -> Iterator[str]:
+        """A query of another session for what `fetched` gives, as columns f0, f1, ...
+
+        Only for files: their relation reads nothing that this session alone has. `prefix` begins
+        the names of the tables that the query needs while the context lasts.
+        """
+        self._check_readable(columns)
+        if not {"FLOAT", "DOUBLE"}.isdisjoint(self._relation.types):
+            session.distrust_statistics()
+        with fetching_query(session, self._relation, columns, only, missing, prefix) as query:
+            yield query
+
+    @property
+    def is_of_files(self) -> bool:
+        """Whether other sessions can read it."""
+        return bool(self._files)
+
+    def diagnosed(self, error: duckdb.Error) -> UserError | None:
+        """What of these files made a query of another session fail; None where they are whole."""
+        if not all(path.is_file() for path in self._files):
+            return explained(error, self.name)
+        return self._diagnose(error)
+
+    def _check_readable(self, columns: Sequence[str]) -> None:
+        for name in columns:
+            if name in self._relation.faults:
+                raise not_releasable(name, self.name, self._relation.faults[name])
 
     def fingerprint(self) -> str | None:
         """SHA-256 of the bytes of all files, in the order of their paths; None for a frame."""

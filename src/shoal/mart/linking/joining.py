@@ -1,14 +1,14 @@
-"""The join: sources are fetched into tables of a private DuckDB and joined there.
+"""The join: in a private DuckDB, of files that it reads itself and of sources that it fetches.
 
-Each source gives only the columns and the records that are needed. The tables are in a database
-file in the private folder of the session, so they need no memory; what a join cannot hold in memory
+Each source gives only the columns and the records that are needed. What is fetched is in a database
+file in the private folder of the session, so it needs no memory; what a join cannot hold in memory
 is spilled to that folder. Derived columns are computed from the joined rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 from shoal.engines.base import listed_texts
 from shoal.engines.duckdb.relation import Relation
 from shoal.engines.duckdb.session import Session, explained, identifier, literal
+from shoal.engines.duckdb.source import TableSource
 from shoal.engines.united import explaining, renamed, watched
 from shoal.mart.expressions import FAILED, DerivedColumn, Input, derive
 from shoal.mart.linking.units import Unit, units_of
@@ -40,13 +41,15 @@ class Joined:
     """The joined rows as a query of a session; the columns of its relation are named by `str(ref)`.
 
     `records` names, by source, the column with the number of its record in a row, null where the
-    source is absent; only outer joins have it. Each of `derived` is computed from a query.
+    source is absent; only outer joins have it. `files` are the sources that the query reads itself.
+    Each of `derived` is computed from a query.
     """
 
     session: Session
     relation: Relation
     missing: tuple[str, ...]
     records: Mapping[str, str]
+    files: tuple[TableSource, ...] = ()
     derived: tuple[tuple[DerivedColumn, str], ...] = ()
 
     def column(self, ref: ColumnRef) -> str:
@@ -75,7 +78,9 @@ class Joined:
                 for column, query in self.derived:
                     failures = self.session.table(column.failures(f"({query})"))
                     column.check(zip(*(each.to_pylist() for each in failures.columns), strict=True))
-            raise explained(error, self.relation.name) from None
+            found = (source.diagnosed(error) for source in self.files)
+            general = explained(error, self.relation.name)
+            raise next((each for each in found if each is not None), general) from None
 
 
 @contextmanager
@@ -89,16 +94,18 @@ def joined(
     to the caller.
     """
     names = {ref: f"c{i}" for i, ref in enumerate(reading.raw)}
-    with closing(Session(sources.resources())) as session:
+    with ExitStack() as stack:
+        session = stack.enter_context(closing(Session(sources.resources())))
         file = session.folder / "linked.duckdb"
         session.execute(f"ATTACH {literal(str(file))} AS {DATABASE}")
+        session.execute(f"USE {DATABASE}")
         types: dict[ColumnRef, str] = {}
         units = units_of(sources, plan)
         for number, unit in enumerate(units):
             own = {ref: name for ref, name in names.items() if ref.source in unit.sources}
             accepted = {} if outer else _pushed_down(plan, only, unit, own)
             fetched = _Fetched(unit, number, own, numbered=outer)
-            types |= fetched.load(session, accepted, sources.missing)
+            types |= stack.enter_context(fetched.provided(session, accepted, sources.missing))
         relation = Relation(
             "the linked sources",
             _join_sql(plan, units, names, types, sources.missing, outer=outer),
@@ -107,7 +114,8 @@ def joined(
         )
         session.expect_columns(len(names))
         records = {unit.sources[0]: f"r{i}" for i, unit in enumerate(units)} if outer else {}
-        found = Joined(session, relation, sources.missing, records)
+        files = tuple(u.table for u in units if isinstance(u.table, TableSource))
+        found = Joined(session, relation, sources.missing, records, files)
         for derivation in reading.derived:
             found = _with_derived(found, derivation, sources.catalog.maps)
         yield found
@@ -137,30 +145,55 @@ class _Fetched:
     names: Mapping[ColumnRef, str]
     numbered: bool
 
-    def load(
+    @contextmanager
+    def provided(
         self, session: Session, only: Mapping[str, frozenset[str | None]], missing: Sequence[str]
-    ) -> dict[ColumnRef, str]:
-        """Fetch the records into the table; returns DuckDB's types of the columns."""
-        columns = list(dict.fromkeys(self.unit.name(ref) for ref in self.names))
+    ) -> Iterator[dict[ColumnRef, str]]:
+        """The table, while the context lasts; gives DuckDB's types of the columns.
+
+        Files are read by the query that joins, so the table is a view of them. Everything else is
+        fetched into the table.
+        """
+        source, table = self.unit.table, _table(self.number)
+        columns = [self.unit.name(ref) for ref in self.names]
+        with ExitStack() as stack:
+            if isinstance(source, TableSource) and source.is_of_files:
+                prefix = f"shoal_only_{self.number}"
+                query = stack.enter_context(
+                    source.fetched_in(session, columns, only, missing, prefix)
+                )
+                session.execute(f"CREATE VIEW {table} AS {self._selected(f'({query})')}")
+            else:
+                self._load(session, columns, only, missing)
+            types = session.types(f"SELECT {', '.join(self.names.values())} FROM {table}")
+            yield dict(zip(self.names, types, strict=True))
+
+    def _load(
+        self,
+        session: Session,
+        columns: Sequence[str],
+        only: Mapping[str, frozenset[str | None]],
+        missing: Sequence[str],
+    ) -> None:
+        """Fetch the records into the table."""
+        source, stream = self.unit.table, f"shoal_stream_{self.number}"
         failures: list[BaseException] = []
-        stream = f"shoal_stream_{self.number}"
-        selected = ", ".join(self.names.values())
-        numbers = f", row_number() OVER () AS r{self.number}" if self.numbered else ""
-        source = self.unit.table
         with source.fetched(columns, only, missing) as rows, explaining(failures, source.name):
-            reader = renamed(rows, list(self.names.values()))
+            reader = renamed(rows, [f"f{i}" for i in range(len(columns))])
             batches = watched(reader, source.name, failures)
             session.register(stream, type(rows).from_batches(reader.schema, batches))
-            session.execute(
-                f"CREATE TABLE {_table(self.number)} AS SELECT {selected}{numbers} FROM {stream}"
-            )
+            session.execute(f"CREATE TABLE {_table(self.number)} AS {self._selected(stream)}")
             session.unregister(stream)
-        types = session.types(f"SELECT {selected} FROM {_table(self.number)}")
-        return dict(zip(self.names, types, strict=True))
+
+    def _selected(self, relation: str) -> str:
+        """A query for the columns, and the number of the record, of what has f0, f1, ..."""
+        values = [f"f{i} AS {name}" for i, name in enumerate(self.names.values())]
+        values += [f"row_number() OVER () AS r{self.number}"] * self.numbered
+        return f"SELECT {', '.join(values)} FROM {relation}"
 
 
 def _table(number: int) -> str:
-    return f"{DATABASE}.t{number}"
+    return f"t{number}"
 
 
 def _join_sql(
@@ -174,14 +207,18 @@ def _join_sql(
 ) -> str:
     """A query that joins the tables; keys are compared by their texts, and null equals nothing."""
     number_of = {source: i for i, unit in enumerate(units) for source in unit.sources}
-    texts = Relation("", "", tuple(map(str, names)), tuple(types[ref] for ref in names))
+    relation = Relation("", "", tuple(map(str, names)), tuple(types[ref] for ref in names))
 
-    def text(ref: ColumnRef) -> str:
-        return texts.present_text(texts.position(str(ref)), missing)
+    def equal(one: ColumnRef, other: ColumnRef) -> str:
+        """Values of one type are equal when their texts are, but for zeros of doubles."""
+        is_exact = types[one] == types[other] and types[one] not in ("FLOAT", "DOUBLE")
+        key = relation.present if is_exact else relation.present_text
+        values = (key(relation.position(str(ref)), missing) for ref in (one, other))
+        return " = ".join(values)
 
     def step(join: Join) -> str:
         how = "FULL OUTER" if outer else "LEFT" if join.is_optional else "INNER"
-        match = " AND ".join(f"{text(one)} = {text(other)}" for one, other in join.keys)
+        match = " AND ".join(equal(one, other) for one, other in join.keys)
         return f" {how} JOIN {_table(number_of[join.new.source])} ON {match}"
 
     between = [j for j in plan.joins if number_of[j.known.source] != number_of[j.new.source]]
