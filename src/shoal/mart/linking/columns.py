@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shoal.errors import UserError
 from shoal.mart.catalog import ColumnRef
 from shoal.mart.expressions import Expression, parse
 
@@ -43,7 +42,7 @@ def reading_of(catalog: Catalog, refs: Iterable[ColumnRef]) -> Reading:
     raw: dict[ColumnRef, None] = {}
     derived: dict[ColumnRef, Derivation] = {}
     for ref in refs:
-        _follow(catalog, ref, raw, derived, ())
+        _follow(catalog, ref, raw, derived)
     return Reading(tuple(raw), tuple(derived.values()))
 
 
@@ -73,19 +72,12 @@ def _follow(
     ref: ColumnRef,
     raw: dict[ColumnRef, None],
     derived: dict[ColumnRef, Derivation],
-    above: Collection[ColumnRef],
 ) -> None:
-    """Add a column, after all that it is computed from; `above` are those it is computed for."""
+    """Add a column, after all that it is computed from; the catalog was checked for cycles."""
     formula = _formula(catalog, ref)
     if formula is None:
         raw[ref] = None
         return
-    if ref in above:
-        raise UserError(
-            f"the derived column {str(ref)!r} is computed from itself",
-            code="cyclic-derivation",
-            hint="let its expression read other columns",
-        )
     if ref in derived:
         return
     expression = parse(formula, str(ref))
@@ -93,5 +85,5 @@ def _follow(
         (source, name): ColumnRef(source or ref.source, name) for source, name in expression.columns
     }
     for each in inputs.values():
-        _follow(catalog, each, raw, derived, (*above, ref))
+        _follow(catalog, each, raw, derived)
     derived[ref] = Derivation(ref, expression, inputs)
