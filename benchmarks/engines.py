@@ -217,7 +217,7 @@ def _connected(url: str) -> Iterator[Any]:
         yield connection
 
 
-def measured(work: Callable[[Case], dict[str, Any]], case: Case) -> dict[str, Any]:
+def measured(work: Callable[[Any], dict[str, Any]], case: Any) -> dict[str, Any]:
     """What a piece of work returns, with the peak memory of its process and all below it."""
     spawn = multiprocessing.get_context("spawn")
     parent, child = spawn.Pipe()
@@ -236,7 +236,7 @@ def measured(work: Callable[[Case], dict[str, Any]], case: Case) -> dict[str, An
     return {**found, "peak MiB": peak[0] // 1024}
 
 
-def _tell(work: Callable[[Case], dict[str, Any]], case: Case, to: Any) -> None:
+def _tell(work: Callable[[Any], dict[str, Any]], case: Any, to: Any) -> None:
     began = time.perf_counter()
     found = work(case)
     to.send({**found, "process": time.perf_counter() - began})

@@ -22,12 +22,16 @@ Labels = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class Join:
-    """Two sources with their key columns; rows stay where the `optional` source has no partner."""
+    """Two sources with their key columns; rows stay where the `optional` source has no partner.
+
+    Several records of the source `many` may have one key.
+    """
 
     left: str
     left_key: tuple[str, ...]
     right: str
     right_key: tuple[str, ...]
+    many: str | None = None
     optional: str | None = None
 
     def key_of(self, source: str) -> tuple[str, ...]:
@@ -45,11 +49,6 @@ class Mart:
     joins: Sequence[Join]
     person: tuple[str, tuple[str, ...]]
     ladders: Mapping[Column, Ladder]
-
-    def domain(self, column: Column) -> set[str]:
-        """The values of a column in its whole source."""
-        source, name = column
-        return {value for row in self.tables[source] if (value := row[name]) is not None}
 
     def person_of(self, row: Joined) -> Labels:
         """Who a joined row belongs to."""
@@ -81,13 +80,8 @@ def sources_between(mart: Mart, used: Iterable[str]) -> list[str]:
     return [source for source in queue if source in needed]
 
 
-def joined(
-    mart: Mart, used: Iterable[str], conditions: Sequence[Selection] = (), *, outer: bool = False
-) -> list[Joined]:
-    """The natural join of the used sources, after the selection.
-
-    With `outer` every partner may be absent, as if every link were optional.
-    """
+def joined(mart: Mart, used: Iterable[str], conditions: Sequence[Selection]) -> list[Joined]:
+    """The natural join of the used sources, after the selection."""
     order = sources_between(mart, used)
     rows: list[dict[str, Record | None]] = [{order[0]: row} for row in mart.tables[order[0]]]
     for source in order[1:]:
@@ -100,13 +94,13 @@ def joined(
         rows = [
             {**row, source: partner}
             for row in rows
-            for partner in _partners(mart.tables[source], join, source, row[near], outer)
+            for partner in _partners(mart.tables[source], join, source, row[near])
         ]
     return [row for row in rows if all(c.accepts(cell(row, c.column)) for c in conditions)]
 
 
 def _partners(
-    table: Sequence[Record], join: Join, source: str, record: Record | None, outer: bool
+    table: Sequence[Record], join: Join, source: str, record: Record | None
 ) -> list[Record | None]:
     """The records of a source that have the key of a record; None where none may be."""
     found: list[Record | None] = []
@@ -115,7 +109,7 @@ def _partners(
         for row in table:
             if [row[column] for column in join.key_of(source)] == key and None not in key:
                 found.append(row)
-    return found or ([None] if outer or join.optional == source else [])
+    return found or ([None] if join.optional == source else [])
 
 
 def cell(row: Joined, column: Column) -> Cell:
@@ -228,6 +222,36 @@ def cost(mart: Mart, levels: Mapping[Column, int], weights: Mapping[Column, Frac
     )
 
 
+def is_repeated(mart: Mart, source: str, used: Iterable[str]) -> bool:
+    """Whether a record of a source may be in several rows of the join of the used sources."""
+    order = sources_between(mart, used)
+    pending, seen = [source], {source}
+    for near in pending:
+        for join in mart.joins:
+            if near in (join.left, join.right) and join.other(near) in order:
+                far = join.other(near)
+                if far not in seen and join.many == far:
+                    return True
+                pending += [far] if far not in seen else []
+                seen.add(far)
+    return False
+
+
+def persons_alone(
+    mart: Mart,
+    rows: Sequence[Joined],
+    group: Sequence[Column],
+    levels: Mapping[Column, int],
+    k: int,
+) -> int:
+    """The persons whose rows, taken together, fewer than k persons have."""
+    of_person: dict[Labels, Counter[Labels]] = defaultdict(Counter)
+    for row in rows:
+        of_person[mart.person_of(row)][labels(mart, row, group, levels)] += 1
+    same = Counter(frozenset(counted.items()) for counted in of_person.values())
+    return sum(number for number in same.values() if number < k)
+
+
 def uniques(
     mart: Mart, rows: Sequence[Joined], columns: Sequence[Column], levels: Mapping[Column, int]
 ) -> int:
@@ -238,46 +262,49 @@ def uniques(
 
 @dataclass(frozen=True)
 class Release:
-    """What one release told: which rows passed, and the labels of each source in them."""
+    """What one release told: which rows passed, the labels in them, and its k."""
 
     rows: Sequence[Joined]
     columns: Sequence[Column]
     levels: Mapping[Column, int]
+    k: int
 
     @property
     def sources(self) -> set[str]:
         return set().union(*self.rows)
 
 
-def smallest_cell(mart: Mart, releases: Sequence[Release], source: str | None) -> int:
-    """The fewest persons of whom all releases together say the same, by one source's columns.
+def has_small_cell(mart: Mart, one: Release, other: Release, source: str) -> bool:
+    """Whether two releases together say something of a source that is true of too few persons.
 
-    A release says of a row its class, or that the row is not in it. Nothing is said of rows that
-    are in no release. Without a source all columns count.
+    Rows of both match where they are made of the same records of all sources that both use. What
+    is said of a row is its class in each release, or that it has no match in the other.
     """
-    present = [{_identity(row, release.sources) for row in release.rows} for release in releases]
-    used = set().union(*(release.sources for release in releases))
-    cells: dict[tuple[Labels | None, ...], set[Labels]] = defaultdict(set)
-    for row in joined(mart, used, outer=True):
-        said = tuple(
-            labels(
-                mart,
-                row,
-                [column for column in release.columns if source in (None, column[0])],
-                release.levels,
-            )
-            if _identity(row, release.sources) in known
-            else None
-            for release, known in zip(releases, present, strict=True)
-        )
-        if any(each is not None for each in said):
-            cells[said].add(mart.person_of(row))
-    return min(len(persons) for persons in cells.values())
+    both = one.sources & other.sources
+    matches: dict[frozenset[tuple[str, int]], tuple[list[Joined], list[Joined]]] = {}
+    for number, release in enumerate((one, other)):
+        for row in release.rows:
+            identity = frozenset((each, id(row[each])) for each in both)
+            matches.setdefault(identity, ([], []))[number].append(row)
+    persons: dict[tuple[Labels | None, Labels | None], set[Labels]] = defaultdict(set)
+    for ours, theirs in matches.values():
+        for first, second in itertools.product(ours or (None,), theirs or (None,)):
+            either = first or second
+            assert either is not None
+            said = (_said(mart, one, first, source), _said(mart, other, second, source))
+            persons[said].add(mart.person_of(either))
+    return any(
+        len(known) < max(r.k for r, labels in zip((one, other), said, strict=True) if labels)
+        for said, known in persons.items()
+    )
 
 
-def _identity(row: Joined, sources: Iterable[str]) -> frozenset[tuple[str, int]]:
-    """Which records of these sources a row is made of."""
-    return frozenset((source, id(row[source])) for source in sources)
+def _said(mart: Mart, release: Release, row: Joined | None, source: str) -> Labels | None:
+    """What a release says of a row: its labels in the columns of a source; None if it has none."""
+    if row is None:
+        return None
+    columns = [column for column in release.columns if column[0] == source]
+    return ("released", *labels(mart, row, columns, release.levels))
 
 
 def released_rows(
