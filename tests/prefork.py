@@ -1,4 +1,4 @@
-"""Runs `shoal` commands in forks of a process that has imported everything already.
+"""Runs `shoal` commands and Python code in forks of a process that has imported everything.
 
 Importing takes a second for every new process, and the tests start hundreds. A fork is a process
 like any other: it has its own folder, environment, streams, signals and exit code. What depends on
@@ -58,14 +58,17 @@ def run(
     seconds: float | None = None,
     kill_after: float | None = None,
     address: str | None = None,
+    code: str | None = None,
 ) -> int:
     """The exit code of a command; `streams` are its standard input, output and error.
 
-    After `seconds` it is an error. A command that runs longer than `kill_after` is killed, which
+    Where there is `code`, the process runs that Python code instead of `shoal`. After `seconds` it
+    is an error. A command that runs longer than `kill_after` is killed, which
     gives -9.
     """
     request = {
         "arguments": [*arguments],
+        "code": code,
         "folder": str(folder),
         "environment": {**environment},
         "kill_after": kill_after,
@@ -215,7 +218,10 @@ def _command(request: dict[str, Any], streams: Sequence[int]) -> None:
         signal.signal(number, signal.SIG_DFL)
     sys.argv = ["shoal", *request["arguments"]]
     try:
-        main()
+        if request["code"] is None:
+            main()
+        exec(request["code"], {"__name__": "__main__"})
+        _end(0)
     except SystemExit as end:
         _end(end.code)
     except BaseException:

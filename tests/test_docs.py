@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 import prefork
+from commands import python
 from shoal.definition import model
 from shoal.definition.hierarchies.registry import KINDS
 from shoal.definition.read import from_mapping
@@ -87,23 +88,27 @@ def demo_folder(finished_demo: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("page", pages_with("python", "console"), ids=name_of)
 def test_every_code_block_of_a_page_runs(page: Path, demo_folder: Path, programs: Path) -> None:
     path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path}
     for block in blocks(page, "python", "console"):
         place = f"{name_of(page)} line {block.line}"
         if block.language == "python":
-            expect([sys.executable, "-c", block.text], 0, demo_folder, place, environment)
+            expect(0, python(block.text, folder=demo_folder), place)
         else:
             for command, code in commands(block):
-                where = f"{place}: {command}"
-                expect(["bash", "-c", command], code, demo_folder, where, environment)
+                expect(code, shell(command, demo_folder, path), f"{place}: {command}")
 
 
-def expect(
-    command: list[str], code: int, folder: Path, place: str, environment: Mapping[str, str]
-) -> None:
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+def shell(command: str, folder: Path, path: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
     )
+
+
+def expect(code: int, done: subprocess.CompletedProcess[str], place: str) -> None:
     assert done.returncode == code, f"{place}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
 
 
