@@ -18,7 +18,7 @@ app = typer.Typer(
     help=(
         "Release rows of several linked sources, by request: every released row has k persons in "
         "each source.\n\n"
-        "\b\nExamples:\n"
+        "\b\nExamples:\n  shoal mart check catalog.yaml\n  shoal mart describe catalog.yaml\n"
         "  shoal mart request catalog.yaml request.yaml -o release.csv\n"
         "  shoal mart log catalog.yaml --check"
     ),
@@ -117,6 +117,39 @@ def _answered(
                 what = "interrupted; nothing was released"
                 raise Interrupted(what, code="interrupted") from error
             raise
+
+
+@app.command("check", short_help="Check a catalog and its sources.")
+def check(catalog: CatalogFile, json: JsonFile = None) -> None:
+    """Open every source of a catalog: columns, keys, links and hierarchies must fit.
+
+    Exit codes: 0 the catalog can be used; 2 something is wrong.
+    """
+    from shoal.cli.terminal import progress_of
+    from shoal.mart import check as check_catalog
+
+    _check_free(catalog, json)
+    with progress_of(f"Checking {catalog}"):
+        found = check_catalog(catalog)
+    _show(found, json)
+    if not found.verified:
+        raise typer.Exit(2)
+
+
+@app.command("describe", short_help="Show what a catalog shares, and no records.")
+def describe(
+    catalog: CatalogFile,
+    asker: Annotated[str | None, typer.Option("--as", help="Show what this asker may ask.")] = None,
+    json: JsonFile = None,
+) -> None:
+    """Show the columns, hierarchies, links and the policy of a catalog: no records, no counts.
+
+    Exit codes: 0 shown; 2 the catalog is wrong.
+    """
+    from shoal.mart import describe as described
+
+    _check_free(catalog, json)
+    _show(described(catalog, asker), json)
 
 
 @app.command("log", short_help="Show the log of all requests, or check it.")

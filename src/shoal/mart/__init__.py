@@ -29,7 +29,7 @@ from shoal.lazy_package import import_when_used
 
 if TYPE_CHECKING:
     from shoal.mart.catalog import Catalog
-    from shoal.mart.inspecting import check_log, log
+    from shoal.mart.inspecting import check, check_log, describe, log
     from shoal.mart.log import Log
     from shoal.mart.pipeline import request
     from shoal.mart.read import (
@@ -47,7 +47,9 @@ _MODULES = {
     "MartResult": "result",
     "Request": "request",
     "catalog_from_mapping": "read",
+    "check": "inspecting",
     "check_log": "inspecting",
+    "describe": "inspecting",
     "log": "inspecting",
     "read_catalog": "read",
     "read_request": "read",
@@ -61,7 +63,9 @@ __all__ = [
     "MartResult",
     "Request",
     "catalog_from_mapping",
+    "check",
     "check_log",
+    "describe",
     "log",
     "read_catalog",
     "read_request",

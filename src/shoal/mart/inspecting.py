@@ -6,15 +6,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from shoal.mart.check import check_catalog
+from shoal.mart.describe import describe as describe_catalog
 from shoal.mart.log import Log
 from shoal.mart.log_view import LogTable
 from shoal.mart.pipeline import load_catalog
 
 if TYPE_CHECKING:
     from shoal.mart.catalog import Catalog
+    from shoal.mart.check_view import CatalogCheck
+    from shoal.mart.describe import MartDescription
     from shoal.mart.log_view import LogCheck
 
     AnyCatalog: TypeAlias = Catalog | Mapping[str, Any] | str | Path
+
+
+def check(catalog: AnyCatalog, *, spark: Any = None) -> CatalogCheck:
+    """Whether every source of a mart is there, with its columns, keys and hierarchies."""
+    return check_catalog(load_catalog(catalog), spark=spark)
+
+
+def describe(catalog: AnyCatalog, asker: str | None = None) -> MartDescription:
+    """What a mart shares, with everybody or with one asker: nothing of its records."""
+    return describe_catalog(load_catalog(catalog), asker)
 
 
 def log(catalog: AnyCatalog) -> LogTable:

@@ -27,6 +27,7 @@ from shoal.engines.opening import (
 from shoal.errors import Refused, UserError
 from shoal.events import Event, Phase, Working
 from shoal.mart.anonymise import anonymise, count
+from shoal.mart.comparing import compare
 from shoal.mart.linking import linked
 from shoal.mart.log import Log
 from shoal.mart.overwriting import check_kept
@@ -123,6 +124,10 @@ def request(
         # 4. Release: compare with earlier ones, write, verify, log, publish.
         making = Making(resolved, table, source, found, target)
         refuse_tied_rows(making)
+        recipe, entries = recipe_of(making), log.entries()
+        observe(Phase("compare"))
+        overlaps = compare(mart, sources, recipe, asked.asker, entries)
+        watch.lap("compare")
         observe(Phase("release"))
         staged = cleanup.enter_context(stage(making, spark))
         watch.lap("release")
@@ -131,10 +136,12 @@ def request(
         watch.lap("verify")
         result = build_result(making, checked, watch)
         with log.locked() as held:
+            if len(held.entries) > len(entries):
+                overlaps = compare(mart, sources, recipe, asked.asker, held.entries)
             observe(Phase("publish"))
-            digest = held.append(record.entry("released", **entry_of(result, recipe_of(making))))
+            digest = held.append(record.entry("released", **entry_of(result, recipe)))
             output = staged.publish()
-        result = replace(result, digest=digest, output=output)
+        result = replace(result, overlaps=overlaps, digest=digest, output=output)
         if asked.report is not None:
             write_report(result, asked.report)
     return result

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shoal.mart.anonymise import Anonymised, Found, Step
+    from shoal.mart.overlap import Overlap
     from shoal.mart.recipe import Recipe
     from shoal.mart.releasing import Checked, Making
     from shoal.mart.subrequests import Limit
@@ -90,6 +91,7 @@ class MartResult(Shown):
     withstands: str
     notes: tuple[str, ...]
     warnings: tuple[Caution, ...]
+    overlaps: tuple[Overlap, ...]
     digest: str | None
     output: str | None
     output_sha256: str | None
@@ -104,7 +106,9 @@ class MartResult(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as `shoal mart request --json` writes them."""
-        plain: dict[str, Any] = finite(asdict(self))
+        overlaps = [each.to_dict() for each in self.overlaps]
+        more = {"levels": self.levels, "overlaps": overlaps}
+        plain: dict[str, Any] = finite({**asdict(self), **more})
         return plain
 
     def to_json(self) -> str:
@@ -134,7 +138,10 @@ class MartResult(Shown):
             *self._steps(),
             Section("Notes", self.notes),
             Section("Warnings", tuple(each.text for each in self.warnings), kind="warning"),
-            Section("Where it is", rows=tuple(self._where())),
+            Section(
+                "Overlaps with earlier releases", tuple(map(str, self.overlaps)), kind="warning"
+            ),
+            Section("Where it is", tuple(self._where())),
         )
         return [each for each in shown if each.lines or each.rows]
 
@@ -192,12 +199,12 @@ class MartResult(Shown):
         if rows:
             yield Section("Steps of the path", (), heading, tuple(rows), (2, 3, 4))
 
-    def _where(self) -> Iterator[tuple[str, str]]:
-        yield "output", self.output or "not published"
+    def _where(self) -> Iterator[str]:
+        yield f"Output: {self.output or 'not published'}"
         if self.output_sha256 is not None:
-            yield "SHA-256 of the output", self.output_sha256
+            yield f"SHA-256 of the output: {self.output_sha256}"
         if self.digest is not None:
-            yield "digest of the log entry", self.digest
+            yield f"Digest of the log entry: {self.digest}"
 
 
 def write_report(result: MartResult, path: Path) -> None:
@@ -242,6 +249,7 @@ def build_result(making: Making, checked: Checked, watch: Stopwatch) -> MartResu
         notes=resolved.selection.notes,
         warnings=checked.warnings,
         verified=True,
+        overlaps=(),
         digest=None,
         output=None,
         output_sha256=checked.sha256,

@@ -1,0 +1,44 @@
+"""A new release against the earlier ones of its asker, or of all askers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from shoal.errors import Refused
+from shoal.mart.overlap import find_overlaps
+
+if TYPE_CHECKING:
+    from shoal.mart.catalog import Catalog
+    from shoal.mart.log_chain import Entry
+    from shoal.mart.overlap import Overlap
+    from shoal.mart.recipe import Recipe
+    from shoal.mart.sources import OpenSources
+
+
+def compare(
+    catalog: Catalog,
+    sources: OpenSources,
+    recipe: Recipe,
+    asker: str | None,
+    entries: Sequence[Entry],
+) -> tuple[Overlap, ...]:
+    """The overlaps with earlier releases that the policy says to compare with.
+
+    Where the policy is to refuse, an overlap is an error.
+    """
+    earlier = [
+        entry
+        for entry in entries
+        if entry.kind == "released" and (catalog.policy.across == "all" or entry.asker == asker)
+    ]
+    found = find_overlaps(sources, recipe, earlier) if earlier else ()
+    if found and catalog.policy.overlap == "refuse":
+        lines = "".join(f"\n  {each}" for each in found)
+        raise Refused(
+            "with earlier releases this one would single out fewer than k persons; nothing was "
+            f"released{lines}",
+            code="overlap",
+            hint="ask for the same columns and levels as before, or for records apart from them",
+        )
+    return found
