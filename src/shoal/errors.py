@@ -17,7 +17,8 @@ ShoalError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -139,6 +140,24 @@ class Interrupted(ShoalError):
 
 class Bug(ShoalError):
     """Something that must not happen; nothing is released."""
+
+
+@contextmanager
+def after_publishing(output: str | None) -> Iterator[None]:
+    """Let every error from here on say that the release itself was published, and where.
+
+    Reports, results and proofs are written after the release. When one of them fails, the release
+    is there all the same.
+    """
+    said = f"the release itself was published: {output}"
+    try:
+        yield
+    except ShoalError as error:
+        error.what = f"{error.what}\n{said}"
+        raise
+    except Exception as error:
+        error.add_note(said)
+        raise
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -30,7 +30,7 @@ from shoal.engines.opening import (
     one_session,
     open_source,
 )
-from shoal.errors import BadDefinition, BadOutput, Mistake
+from shoal.errors import BadDefinition, BadOutput, Mistake, after_publishing
 from shoal.events import Event, History, Phase, Proved, Released, Working
 from shoal.proof.format import LevelRange, subject_of
 from shoal.proof.log import ProofLog
@@ -115,10 +115,11 @@ def run(
             plan = cleanup.enter_context(_stage_plan(made, further["transformation"], file))
         observe(Phase("publish"))
         result = made.result.published(made.staged.publish())
-        if log is not None:
-            log.publish()
-        if plan is not None:
-            plan.publish()
+        with after_publishing(result.output):
+            if log is not None:
+                log.publish()
+            if plan is not None:
+                plan.publish()
     observe(Released(result))
     return result
 

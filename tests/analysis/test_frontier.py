@@ -20,7 +20,7 @@ from shoal.analysis.grid import read_k, read_suppression
 from shoal.analysis.nodes import Clock
 from shoal.analysis.trade_off import TradeOff, solve_grid
 from shoal.cli.app import app
-from shoal.errors import BadDefinition, BadOutput
+from shoal.errors import BadDefinition, BadOutput, Interrupted
 from shoal.loss.base import Loss
 from shoal.loss.builtin import (
     ClassSize,
@@ -337,7 +337,9 @@ def test_an_interrupt_keeps_what_is_proved(
     truth = shoal.frontier(definition, "2:5")
     monkeypatch.setattr(Clock, "say", interrupt)
     done = call("frontier", definition, "--k", "2:5", "--json", "-")
-    assert done.exit_code == 130
+    assert isinstance(done.exception, Interrupted)
+    assert done.exception.exit_code == 130
+    assert done.exception.what == "interrupted; what was found until then is written"
     found = json.loads(done.output)
     assert not found["complete"]
     statuses = [each["status"] for each in found["points"]]

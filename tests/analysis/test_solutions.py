@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
-from shoal.errors import BadDefinition, BadOutput, UserError
+from shoal.errors import BadDefinition, BadOutput, Interrupted, UserError
 
 
 @pytest.fixture
@@ -170,7 +170,9 @@ def test_an_interrupt_keeps_what_was_found(
 
     monkeypatch.setattr(Clock, "say", interrupt)
     done = call("solutions", definition, *(["--minimal"] if minimal else []), "--json", "-")
-    assert done.exit_code == 130
+    assert isinstance(done.exception, Interrupted)
+    assert done.exception.exit_code == 130
+    assert done.exception.what == "interrupted; what was found until then is written"
     found = json.loads(done.output)
     assert found["complete"] is False
     assert found["ended"] == "interrupted"

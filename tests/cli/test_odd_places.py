@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import shoal
 from commands import SHOAL
 from shoal.cli.app import app
+from shoal.cli.main import main
 from shoal.errors import ShoalError
 
 WITHOUT_PRIVILEGES = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
@@ -84,6 +85,48 @@ def test_a_copy_that_the_disk_cannot_hold_is_an_error_that_says_so(tmp_path: Pat
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
     assert refused.value.code == "disk-full"
+
+
+@pytest.mark.parametrize("kept", ["--report", "--json"])
+def test_where_only_the_report_cannot_be_written_the_release_is_said_to_be_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("a\n1\n1\n")
+    Path("it.yaml").write_text(
+        "source: in.csv\noutput: out.csv\nk: 2\nattributes: {a: quasi-identifier}\n"
+    )
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limit[1]))
+    try:
+        done = CliRunner().invoke(app, ["run", "it.yaml", "--quiet", kept, "kept.html"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert isinstance(done.exception, ShoalError)
+    assert done.exception.code == "cannot-write"
+    assert done.exception.exit_code == 2
+    assert done.exception.what.endswith("\nthe release itself was published: out.csv")
+    assert "kept.html" in done.exception.what
+    assert Path("out.csv").read_text() == "a\n1\n1\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "it.yaml", "out.csv"]
+
+
+def test_a_mistake_of_ours_after_publishing_claims_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("a\n1\n1\n")
+    Path("it.yaml").write_text(
+        "source: in.csv\noutput: out.csv\nk: 2\nattributes: {a: quasi-identifier}\n"
+    )
+    monkeypatch.setattr("shoal.report.run.write_report", lambda *_, **__: [][1])
+    monkeypatch.setattr("sys.argv", ["shoal", "run", "it.yaml", "--quiet", "--report", "r.html"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    said = capsys.readouterr().err
+    assert "internal error (IndexError); the release itself was published: out.csv" in said
+    assert "nothing was released" not in said
 
 
 @pytest.mark.slow

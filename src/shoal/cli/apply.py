@@ -9,7 +9,6 @@ import typer
 
 if TYPE_CHECKING:
     from shoal.applying.applied import Applied
-    from shoal.events import Event
 
 EXAMPLES = """
 \b
@@ -57,8 +56,7 @@ def apply(
     from shoal.applying.apply import apply as run_apply
     from shoal.cli.interrupts import Interrupts
     from shoal.cli.terminal import Display, print_json, save_json
-    from shoal.errors import Interrupted
-    from shoal.events import Phase
+    from shoal.errors import after_publishing
 
     quiet = quiet or json == "-"
     result = None if json is None or json == "-" else Path(json)
@@ -67,14 +65,7 @@ def apply(
     if result is not None:
         _check_result(transformation, new, target, earlier, result)
     with Interrupts() as interrupts, Display(quiet=quiet) as display:
-
-        def observe(event: Event) -> None:
-            interrupts.check()
-            if event == Phase("publish"):
-                interrupts.hold()
-            display.observe(event)
-
-        try:
+        with interrupts.release(display.observe, lambda: _remove_leftovers(target)) as observe:
             applied = run_apply(
                 transformation,
                 new,
@@ -83,17 +74,11 @@ def apply(
                 suppress_new=suppress_new,
                 observe=observe,
             )
-        except BaseException as error:
-            interrupts.hold()
-            _remove_leftovers(target)
-            if interrupts.pending and not isinstance(error, Interrupted):
-                what = "interrupted; nothing was released"
-                raise Interrupted(what, code="interrupted") from error
-            raise
-        if result is not None:
-            save_json(result, applied.to_dict())
-        elif json is not None:
-            print_json(applied.to_dict())
+        with after_publishing(applied.result.output):
+            if result is not None:
+                save_json(result, applied.to_dict())
+            elif json is not None:
+                print_json(applied.to_dict())
     if not quiet:
         _show(applied, json)
 
@@ -129,7 +114,7 @@ def _check_result(transformation: Path, data: Any, output: Any, release: Any, re
 
 
 def _remove_leftovers(output: Any) -> None:
-    """Remove what an interrupt left behind that came between the making of a file and its use."""
+    """Remove the temporary files of this process beside the output."""
     from shoal.engines.local_files import sweep_own
 
     path = output.get("path") if isinstance(output, dict) else output

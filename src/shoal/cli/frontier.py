@@ -37,7 +37,7 @@ def frontier(
 ) -> None:
     """Find the least loss for a grid of k and suppression limits; nothing is released."""
     from shoal.analysis.frontier import frontier as solve
-    from shoal.cli.solutions import read_definition, write
+    from shoal.cli.solutions import raise_if_interrupted, read_definition, write
     from shoal.cli.terminal import progress_of
 
     given = read_definition(definition, {"JSON": json, "picture": svg}, time_limit)
@@ -46,8 +46,7 @@ def frontier(
     if svg is not None:
         found.plot().save(svg)
     write(found, found.to_dict(), json, [svg])
-    if found.ended == "interrupted":
-        raise typer.Exit(130)
+    raise_if_interrupted(found.ended)
 
 
 frontier.__doc__ = f"{frontier.__doc__}\n{EXAMPLES}"

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from shoal.events import Event
 
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -45,6 +50,38 @@ class Interrupts:
     ) -> None:
         for each, handler in self._before.items():
             signal.signal(each, handler)
+
+    @contextmanager
+    def release(
+        self, show: Callable[[Event], None], remove_leftovers: Callable[[], None]
+    ) -> Iterator[Callable[[Event], None]]:
+        """Watch a release; what this gives is to be called with its events, and calls `show`.
+
+        From the moment the release is published, signals are held until the outer context ends: the
+        result and the report belong to it, and take no time to write. When it fails, nothing of it
+        stays: `remove_leftovers` removes what an interrupt left that came between the making of a
+        file and its use.
+        """
+        from shoal.errors import Interrupted
+        from shoal.events import Phase, Stopped
+
+        def observe(event: Event) -> None:
+            if isinstance(event, Stopped):
+                self.pending = False
+            self.check()
+            if event == Phase("publish"):
+                self.hold()
+            show(event)
+
+        try:
+            yield observe
+        except BaseException as error:
+            self.hold()
+            remove_leftovers()
+            if self.pending and not isinstance(error, Interrupted):
+                what = "interrupted; nothing was released"
+                raise Interrupted(what, code="interrupted") from error
+            raise
 
     def check(self) -> None:
         """Raise a pending interrupt again."""

@@ -10,7 +10,6 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from shoal.events import Event
     from shoal.mart import MartResult
 
 app = typer.Typer(
@@ -93,30 +92,21 @@ def _answered(
     from shoal.cli.interrupts import Interrupts
     from shoal.cli.terminal import Display
     from shoal.engines.local_files import check_place, sweep_own
-    from shoal.errors import Interrupted
-    from shoal.events import Phase
     from shoal.mart import request as answer
 
     for path in options["further"].values():
         check_place(path)
-    with Interrupts() as interrupts, Display(quiet=quiet) as display:
 
-        def observe(event: Event) -> None:
-            interrupts.check()
-            if event == Phase("publish"):
-                interrupts.hold()
-            display.observe(event)
+    def clean() -> None:
+        if options["output"] is not None:
+            sweep_own(options["output"].resolve().parent, None)
 
-        try:
-            return answer(catalog, request, observe=observe, **options)
-        except BaseException as error:
-            interrupts.hold()
-            if options["output"] is not None:
-                sweep_own(options["output"].resolve().parent, None)
-            if interrupts.pending and not isinstance(error, Interrupted):
-                what = "interrupted; nothing was released"
-                raise Interrupted(what, code="interrupted") from error
-            raise
+    with (
+        Interrupts() as interrupts,
+        Display(quiet=quiet) as display,
+        interrupts.release(display.observe, clean) as observe,
+    ):
+        return answer(catalog, request, observe=observe, **options)
 
 
 @app.command("check", short_help="Check a catalog and its sources.")

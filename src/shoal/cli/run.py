@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from shoal.definition.model import Definition
-    from shoal.events import Event
     from shoal.pipeline import Ask
     from shoal.values import Result
 
@@ -132,51 +131,39 @@ def run_definition(
     """Run with progress and a summary, unless quiet; write the records of it that are asked for.
 
     The report says the `command` that makes the same release again, by default with `file` alone.
-
-    From the moment the release is published, signals are held: the result and the report belong to
-    it, and take no time to write. When the run fails, nothing of it stays. Where no transformation
-    meets the demand, the result says so, and so does a report beside that of the last release.
+    Where no transformation meets the demand, the result says so, and so does a report beside that
+    of the last release.
     """
     from shoal.cli.interrupts import Interrupts
     from shoal.cli.terminal import Display, show_result
-    from shoal.errors import Infeasible, Interrupted
-    from shoal.events import Phase, Stopped
+    from shoal.errors import Infeasible, after_publishing
     from shoal.pipeline import run as run_pipeline
 
     check_places(definition, json, proof, file, transformation)
     command = command or f"shoal run {shlex.quote(file)}"
+
+    def clean() -> None:
+        remove_leftovers(definition, proof, transformation)
+
     with Interrupts() as interrupts, Display(quiet=quiet) as display:
-
-        def observe(event: Event) -> None:
-            if isinstance(event, Stopped):
-                interrupts.pending = False
-            interrupts.check()
-            if event == Phase("publish"):
-                interrupts.hold()
-            display.observe(event)
-
         try:
-            result = run_pipeline(
-                definition,
-                observe=observe,
-                keep_best=keep_best,
-                proof=proof,
-                transformation=transformation,
-                file=file,
-                node=node,
-                ask=ask,
-            )
-        except BaseException as error:
-            interrupts.hold()
-            remove_leftovers(definition, proof, transformation)
-            if isinstance(error, Infeasible) and error.result is not None:
+            with interrupts.release(display.observe, clean) as observe:
+                result = run_pipeline(
+                    definition,
+                    observe=observe,
+                    keep_best=keep_best,
+                    proof=proof,
+                    transformation=transformation,
+                    file=file,
+                    node=node,
+                    ask=ask,
+                )
+        except Infeasible as error:
+            if error.result is not None:
                 write_failure(definition, error.result, json, command, quiet=quiet)
-            if interrupts.pending and not isinstance(error, Interrupted):
-                raise Interrupted(
-                    "interrupted; nothing was released", code="interrupted"
-                ) from error
             raise
-        write_records(definition, result, json, definition.report, command)
+        with after_publishing(result.output):
+            write_records(definition, result, json, definition.report, command)
     if not quiet:
         show_result(result, json=json, report=definition.report)
     if proof is not None:
@@ -197,10 +184,7 @@ def tell_of_proof(result: Result, proof: Path, *, quiet: bool) -> None:
 
 
 def remove_leftovers(definition: Definition, *further: Path | None) -> None:
-    """Remove what an interrupt left behind that came between the making of a file and its use.
-
-    A command makes one run, so whatever belongs to this process belongs to that run.
-    """
+    """Remove the temporary files of this process: it makes one run, so they are of that run."""
     from shoal.engines.local_files import sweep_own
 
     places = [*further, None if definition.output is None else definition.output.file]

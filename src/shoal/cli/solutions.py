@@ -65,8 +65,7 @@ def solutions(
     if svg is not None:
         found.plot().save(svg)
     write(found, found.to_dict(), json, [svg])
-    if found.ended == "interrupted":
-        raise typer.Exit(130)
+    raise_if_interrupted(found.ended)
 
 
 solutions.__doc__ = f"{solutions.__doc__}\n{EXAMPLES}"
@@ -91,6 +90,14 @@ def read_definition(
     for place in places.values():
         check_place(place)
     return definition
+
+
+def raise_if_interrupted(ended: str | None) -> None:
+    """Let the command end as interrupted, after its results are written."""
+    from shoal.errors import Interrupted
+
+    if ended == "interrupted":
+        raise Interrupted("interrupted; what was found until then is written", code="interrupted")
 
 
 def write(
