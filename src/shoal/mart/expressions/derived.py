@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from shoal.engines.duckdb.session import identifier, literal
@@ -86,11 +86,10 @@ class DerivedColumn:
             f"WHEN {number} THEN CAST({failure.culprit} AS VARCHAR)"
             for number, failure in enumerate(self._program.failures)
         )
-        code, value = (identifier(f"{self._program.prefix}{word}") for word in ("code", "value"))
-        columns = f"{self._value.failure} AS {code}, CASE {code} {blamed} END AS {value}"
+        code = identifier(f"{self._program.prefix}code")
+        rows = self._program.query(relation, f"r.*, {self._value.failure} AS {code}")
         return (
-            f"SELECT {code}, count(*), count(DISTINCT {value}) "
-            f"FROM ({self._program.query(relation, columns)}) "
+            f"SELECT {code}, count(*), count(DISTINCT CASE {code} {blamed} END) FROM ({rows}) "
             f"WHERE {code} IS NOT NULL GROUP BY {code} ORDER BY {code}"
         )
 
@@ -118,9 +117,16 @@ class _Compiler:
     program: Program
     column: Inputs
     maps: Maps
+    known: dict[Node, Value] = field(default_factory=dict)
 
     def value(self, node: Node) -> Value:
-        """The value of a node; the tree is at most as deep as the parser lets it be."""
+        """The value of a node; equal nodes are computed once."""
+        if node not in self.known:
+            self.known[node] = self.compiled(node)
+        return self.known[node]
+
+    def compiled(self, node: Node) -> Value:
+        """The SQL of a node; the tree is at most as deep as the parser lets it be."""
         program = self.program
         match node:
             case Number(value=number):

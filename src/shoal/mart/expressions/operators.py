@@ -57,6 +57,7 @@ def membership(program: Program, node: In, operand: Value, items: Sequence[Value
     _check_no_missing(program, (node.operand, *node.items))
     nodes = [node.operand, *node.items]
     x, *values = comparable(program, nodes, [operand, *items])
+    x = program.named(x)
     word = "NOT IN" if node.negated else "IN"
     sql = f"({x.sql} {word} ({', '.join(value.sql for value in values)}))"
     return combined(Kind.TRUTH, sql, [x, *values])
@@ -189,7 +190,8 @@ def _arithmetic(program: Program, node: Binary, left: Value, right: Value) -> Va
         return _power(program, node, a, b)
     reasons = []
     if node.operator in "/%":
-        reasons = [program.failing(f"{b.sql} = 0", "division-by-zero", node, b.sql)]
+        by_zero = f"{b.sql} = 0 AND {a.sql} IS NOT NULL"
+        reasons = [program.failing(by_zero, "division-by-zero", node, b.sql)]
     kind = Kind.WHOLE if whole and node.operator != "/" else Kind.NUMBER
     return bounded(
         program, node, combined(kind, f"({a.sql} {node.operator} {b.sql})", [a, b], *reasons)
@@ -217,9 +219,11 @@ def _date_arithmetic(program: Program, node: Binary, left: Value, right: Value) 
         left, right = right, left
     if left.kind is not Kind.DATE:
         raise needs(program, node.right, right, "a number")
+    left = program.named(left)
     days = program.named(to_whole(program, node.right, right, "a number of days"))
     span = f"CAST(CASE WHEN abs({days.sql}) <= {_LONGEST_SPAN} THEN {days.sql} END AS INTEGER)"
-    too_far = program.failing(f"abs({days.sql}) > {_LONGEST_SPAN}", "overflow", node, days.sql)
+    beyond = f"abs({days.sql}) > {_LONGEST_SPAN} AND {left.sql} IS NOT NULL"
+    too_far = program.failing(beyond, "overflow", node, days.sql)
     sql = f"({left.sql} {node.operator} {span})"
     return in_calendar(program, node, combined(Kind.DATE, sql, [left, days], too_far))
 

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from shoal.mart.expressions.tree import Node
 
 
+MOST_STEPS = 1_500
+"""Steps that an expression may have: DuckDB plans as many in a second and 150 MB."""
+
+
 class Kind(Enum):
     """What a value is. Both kinds of numbers are doubles in SQL; whole ones are exact."""
 
@@ -157,6 +161,10 @@ class Program:
         return next((name for name, step in known if step == sql), "") or self._add(sql, layer)
 
     def _add(self, step: str | Join, layer: int) -> str:
+        if len(self._layers) == MOST_STEPS:
+            what = f"the expression needs more than {MOST_STEPS:,} steps"
+            remedy = "divide it into several derived columns, or put long lists into a map"
+            raise mistake(self.where, 1, what, remedy)
         name = identifier(f"{self.prefix}{len(self._layers)}")
         if layer == len(self.steps):
             self.steps.append({})

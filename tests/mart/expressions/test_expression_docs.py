@@ -1,0 +1,42 @@
+"""The page on expressions: every example has the result it states, every function is explained."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from mart.expressions.deriving import values
+from shoal.errors import BadData
+from shoal.mart.expressions.functions import FUNCTIONS
+
+PAGE = Path(__file__).parents[3] / "docs" / "guides" / "mart-expressions.md"
+MAPS = {"icd": {"heart attack": "I219", "traffic accident": "V849"}}
+
+
+def examples() -> list[tuple[str, str]]:
+    blocks = re.findall(r"^```text\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    return [(text, result) for text, _, result in (line.partition(" => ") for line in lines)]
+
+
+def test_every_example_of_the_page_has_the_result_it_states() -> None:
+    with duckdb.connect() as connection:
+        for text, expected in examples():
+            if expected.startswith("error "):
+                with pytest.raises(BadData) as raised:
+                    values(connection, text, "(SELECT 1 AS x)", MAPS)
+                assert f"error {raised.value.code}" == expected, text
+            else:
+                found = values(connection, f"text({text})", "(SELECT 1 AS x)", MAPS)
+                assert found == [None if expected == "missing" else expected], text
+
+
+def test_every_function_has_an_example_and_a_line_in_the_table() -> None:
+    text = PAGE.read_text("utf-8")
+    shown = " ".join(example for example, _ in examples())
+    for name in FUNCTIONS:
+        assert re.search(rf"\b{name}\(", shown), name
+        assert re.search(rf"^\|.*`{name}\(.*\|.*\|$", text, re.MULTILINE), name
