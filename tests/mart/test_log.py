@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +23,9 @@ from shoal.errors import BadData, BadOutput, UserError
 from shoal.mart.log import Log, head_path
 from shoal.mart.log_chain import Head, canonical, digest_of, read_chain
 from shoal.mart.log_view import LogTable
+
+MODULE = import_module("shoal.mart.log")
+"""The module: `shoal.mart.log` is also a function."""
 
 
 def entry(number: int = 1) -> dict[str, object]:
@@ -285,9 +289,9 @@ def crash_at(step: int, path: Path) -> bool:
 
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("shoal.mart.log._write_all", write)
-            patch.setattr("shoal.mart.log.os.fsync", crashing(os.fsync))
-            patch.setattr("shoal.mart.log.Path.replace", crashing(Path.replace))
+            patch.setattr(MODULE, "_write_all", write)
+            patch.setattr(os, "fsync", crashing(os.fsync))
+            patch.setattr(Path, "replace", crashing(Path.replace))
             Log(path).append(entry(step))
     finally:
         os._exit(0)
@@ -398,7 +402,7 @@ def test_a_full_disk_leaves_the_log_as_it_was(log: Log, monkeypatch: pytest.Monk
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("shoal.mart.log.os.fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(BadOutput) as raised:
         log.append(entry())
     assert raised.value.code == "disk-full"
@@ -410,5 +414,6 @@ def test_the_table_shows_what_became_of_each_request(log: Log) -> None:
     shown = str(LogTable(log.entries()))
     assert "5 requests, 4 released." in shown
     assert "k is below 3 [policy]" in shown
+    assert "+00:00" not in shown
     assert LogTable(log.entries()).records()[1]["rows"] == 2
     assert "0 requests" in str(LogTable(()))

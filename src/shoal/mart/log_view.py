@@ -27,8 +27,9 @@ class LogTable(Shown):
         """How many requests there were, then a table of them."""
         released = sum(entry.kind == "released" for entry in self.entries)
         total = _count(len(self.entries), "request", "requests")
-        heading = ("number", "time", "asker", "kind", "rows", "k", "reason")
-        rows = tuple(tuple(_cell(each[key]) for key in heading) for each in self.records())
+        keys = ("number", "time", "asker", "kind", "rows", "k", "reason")
+        rows = tuple(tuple(_cell(each[key]) for key in keys) for each in self.records())
+        heading = ("entry", "time (UTC)", *keys[2:])
         table = Section("Requests", (), heading, rows, numbers=(0, 4, 5))
         return Section("", (f"{total}, {released:,} released.",)), *((table,) if rows else ())
 
@@ -37,7 +38,7 @@ class LogTable(Shown):
         return [
             {
                 "number": entry.number,
-                "time": entry.time,
+                "time": entry.time.removesuffix("+00:00").replace("T", " "),
                 "asker": entry.asker,
                 "kind": entry.kind,
                 "rows": (entry.result or {}).get("rows_released"),
