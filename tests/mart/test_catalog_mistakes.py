@@ -178,6 +178,7 @@ SINGLE: list[tuple[dict[str, Any], str, str, str]] = [
     ({"policy": {"askers": ["a", "a"]}}, "policy.askers", "'a' occurs twice", "once"),
     ({"policy": {"askers": []}}, "policy.askers", "names nobody", "leave it out"),
     ({"sources__genes__askers": [""]}, "sources.genes.askers", "names nobody", "leave it out"),
+    ({"log": "genes", "sources__genes__source": "genes.head"}, "log", "genes.head", "its own"),
     ({"log": "genes.csv"}, "log", "is a file of the source 'genes'", "its own"),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,22 @@ def test_a_short_name_leads_back_to_its_column(clinic: Catalog) -> None:
         "genes.age",
     ]
     assert all(clinic.find(clinic.short_name(ref)) == ref for ref in clinic.columns)
+
+
+def test_names_that_differ_in_case_are_kept_apart() -> None:
+    data = copy.deepcopy(CLINIC)
+    data["sources"]["patient"]["columns"]["pt"] = "quasi-identifier"
+    catalog = catalog_from_mapping(data, Path("/data"))
+    assert catalog.short_name(ColumnRef("patient", "pt")) == "patient.pt"
+    assert catalog.short_name(ColumnRef("findings", "PT")) == "findings.PT"
+
+
+def test_thousands_of_columns_are_named_at_once() -> None:
+    data = copy.deepcopy(CLINIC)
+    data["sources"]["genes"]["columns"] = {f"g{number}": "keep" for number in range(20_000)}
+    catalog = catalog_from_mapping(data, Path("/data"))
+    names = catalog.short_names(catalog.expand(["genes.*"]))
+    assert len(set(names.values())) == 20_000
 
 
 def test_a_star_is_all_columns_of_a_source(clinic: Catalog) -> None:

@@ -6,6 +6,7 @@ once, or the sources, is checked in check.py.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,11 @@ class ColumnRef:
 
     def __str__(self) -> str:
         return f"{self.source}.{self.column}"
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What it can be called, alone and with its source."""
+        return self.column, str(self)
 
 
 class PersonKey(DefinitionPart):
@@ -189,7 +195,7 @@ class Catalog(DefinitionPart):
 
         UserError `unknown-column` if none is called so, `ambiguous-column` if several are.
         """
-        found = [ref for ref in self.columns if name in (ref.column, str(ref))]
+        found = [ref for ref in self.columns if name in ref.names]
         if len(found) == 1:
             return found[0]
         if found:
@@ -198,7 +204,7 @@ class Catalog(DefinitionPart):
                 code="ambiguous-column",
                 hint="write the source before the column",
             )
-        known = dict.fromkeys(each for ref in self.columns for each in (ref.column, str(ref)))
+        known = dict.fromkeys(each for ref in self.columns for each in ref.names)
         near = did_you_mean(name, known).lstrip("; ")
         shared = quoted(dict.fromkeys(ref.column for ref in self.columns))
         raise UserError(
@@ -207,19 +213,19 @@ class Catalog(DefinitionPart):
             hint=near or f"its columns are {shared}",
         )
 
-    def short_name(self, ref: ColumnRef) -> str:
-        """The column alone where only one source shares such a column, else with its source.
+    def short_names(self, refs: Iterable[ColumnRef]) -> dict[ColumnRef, str]:
+        """What to call columns: the column alone where that is clear, else with its source.
 
-        Case does not count: engines take `Age` and `age` for one name. `find` gives the same column
-        back. The name does not depend on a request.
+        It is clear where only one source shares such a column. Case does not count: engines take
+        `Age` and `age` for one name. `find` gives the same column back. A name depends on the
+        catalog alone, never on a request.
         """
-        name = ref.column.casefold()
-        same = [
-            other
-            for other in self.columns
-            if name in (other.column.casefold(), str(other).casefold())
-        ]
-        return ref.column if len(same) == 1 else str(ref)
+        taken = Counter(name for ref in self.columns for name in {*map(str.casefold, ref.names)})
+        return {ref: ref.column if taken[ref.column.casefold()] == 1 else str(ref) for ref in refs}
+
+    def short_name(self, ref: ColumnRef) -> str:
+        """What to call one column."""
+        return self.short_names([ref])[ref]
 
     def expand(self, names: Iterable[str]) -> tuple[ColumnRef, ...]:
         """The columns that these names mean, each once; `genes.*` is all of a source."""

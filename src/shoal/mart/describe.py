@@ -139,7 +139,8 @@ def describe(catalog: Catalog, asker: str | None = None) -> MartDescription:
         for name, source in catalog.sources.items()
         if asker is not None and source.askers is not None and asker not in source.askers
     )
-    columns = tuple(_column(catalog, ref) for ref in catalog.columns if ref.source not in closed)
+    shared = catalog.short_names(ref for ref in catalog.columns if ref.source not in closed)
+    columns = tuple(_column(name, ref, catalog.column(ref)) for ref, name in shared.items())
     data = catalog_mapping(catalog)
     policy = {"k": catalog.policy.k, "suppression": 0, **data.get("policy", {})}
     return MartDescription(
@@ -157,10 +158,9 @@ def describe(catalog: Catalog, asker: str | None = None) -> MartDescription:
     )
 
 
-def _column(catalog: Catalog, ref: ColumnRef) -> Column:
-    column = catalog.column(ref)
+def _column(name: str, ref: ColumnRef, column: SharedColumn) -> Column:
     return Column(
-        catalog.short_name(ref),
+        name,
         ref.source,
         ref.column,
         column.role,

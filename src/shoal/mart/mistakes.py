@@ -19,6 +19,7 @@ from shoal.errors import Mistake, UserError, quoted
 from shoal.mart.catalog import RANDOM_ID
 from shoal.mart.derived_mistakes import mistakes_of_derived
 from shoal.mart.link_mistakes import identifying_columns, mistakes_of_links, mistakes_of_person
+from shoal.mart.log import head_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -158,14 +159,15 @@ def _of_askers(key: str, askers: Sequence[str] | None) -> Iterator[Mistake]:
 
 
 def _of_log(catalog: Catalog, file: Path | None) -> Iterator[Mistake]:
-    """The log is written; nothing that is read may be overwritten by it."""
+    """The log and its head are written; nothing that is read may be overwritten by them."""
     log, remedy = catalog.log, "give the log a file of its own"
-    for name, source in catalog.sources.items():
-        if source.source.reads(log):
-            yield Mistake("log", f"{str(log)!r} is a file of the source {name!r}", remedy)
     others = [*catalog.files, *([(file, "the catalog")] if file else [])]
-    for path, what in others:
-        if is_same_file(log, path):
-            yield Mistake("log", f"{str(log)!r} is {what}", remedy)
+    for path in (log, head_path(log)):
+        for name, source in catalog.sources.items():
+            if source.source.reads(path):
+                yield Mistake("log", f"{str(path)!r} is a file of the source {name!r}", remedy)
+        for other, what in others:
+            if is_same_file(path, other):
+                yield Mistake("log", f"{str(path)!r} is {what}", remedy)
     if log.is_dir():
         yield Mistake("log", f"{str(log)!r} is a folder", "write the path of a file")

@@ -97,7 +97,8 @@ def request(
             check_place(path)
 
         # 1. Preprocessing: the columns, the policy, and the values that are selected.
-        columns = {mart.short_name(ref): ref for ref in mart.expand(asked.project)}
+        names = mart.short_names(mart.expand(asked.project))
+        columns = {name: ref for ref, name in names.items()}
         check_request(mart, asked, asked.asker, tuple(columns.values()))
         cleanup.enter_context(_sessions(mart, target, spark))
         observe(Phase("read", mart.name))
