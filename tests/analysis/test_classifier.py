@@ -46,6 +46,7 @@ def some_rows() -> list[tuple[str, ...]]:
     return [*rows, ("77", "f", "gout", "Zoe"), ("78", "m", "flu", "Zed")]
 
 
+@pytest.mark.slow
 def test_the_accuracies_are_those_of_a_plain_cross_validation(tmp_path: Path) -> None:
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -97,6 +98,7 @@ def forced_up() -> dict[str, Any]:
     return {**ATTRIBUTES, "zip": {**ATTRIBUTES["zip"], "from": 1}}
 
 
+@pytest.mark.slow
 def test_what_is_generalized_away_predicts_no_better_than_the_baseline(tmp_path: Path) -> None:
     rows = [(f"1{i % 2}", "f", "yes" if i % 2 else "no", "x") for i in range(200)]
     definition = write(tmp_path, [*rows, ("10", "f", "no", "x")], attributes=forced_up())
@@ -108,6 +110,7 @@ def test_what_is_generalized_away_predicts_no_better_than_the_baseline(tmp_path:
     assert found.features == ("zip", "sex")
 
 
+@pytest.mark.slow
 def test_a_quasi_identifier_is_predicted_at_its_level(tmp_path: Path) -> None:
     rows = [(f"{1 + i % 2}{i % 5}", "fm"[i % 2], "x", "x") for i in range(200)]
     definition = write(tmp_path, rows, attributes=forced_up())
@@ -118,6 +121,7 @@ def test_a_quasi_identifier_is_predicted_at_its_level(tmp_path: Path) -> None:
     assert found.original.mean == found.release.mean == 1
 
 
+@pytest.mark.slow
 def test_large_tables_are_sampled_and_say_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +136,7 @@ def test_large_tables_are_sampled_and_say_so(
     assert "a random sample of 100 of 302 records" in str(report)
 
 
+@pytest.mark.slow
 def test_records_without_the_target_are_left_out(tmp_path: Path) -> None:
     rows = [(*row[:2], "" if i % 3 == 0 else row[2], row[3]) for i, row in enumerate(some_rows())]
     definition = write(tmp_path, rows, missing={"match": "extended", "values": ["no"]})
@@ -155,6 +160,7 @@ def test_a_wrong_target_is_one_clear_error(tmp_path: Path, target: str, said: st
         shoal.utility(definition, target)
 
 
+@pytest.mark.slow
 def test_a_target_of_too_many_values_is_refused(tmp_path: Path) -> None:
     rows = [(row[0], row[1], f"ill {i % 150}", row[3]) for i, row in enumerate(some_rows())]
     definition = write(tmp_path, rows)
@@ -172,6 +178,7 @@ def test_without_scikit_learn_the_error_says_what_to_install(
         shoal.utility(definition, "ill")
 
 
+@pytest.mark.slow
 def test_the_command_shows_the_accuracies_side_by_side(tmp_path: Path) -> None:
     definition = write(tmp_path, some_rows())
     shoal.run(definition)

@@ -17,6 +17,7 @@ from shoal.analysis.distributions import Distribution, compare_counts, distribut
 from shoal.report.counts import pool_few
 
 
+@pytest.mark.slow
 @given(cases(), st.data())
 def test_labels_are_counted_at_the_level_of_the_release(case: Case, data: st.DataObject) -> None:
     node = tuple(data.draw(st.integers(0, limit)) for limit in case.limits)

@@ -83,6 +83,7 @@ def test_no_value_of_few_is_printed_or_written(definition: Path, tmp_path: Path)
     assert json.loads(call("explain", definition, "--json", "-").output) == json.loads(saved)
 
 
+@pytest.mark.slow
 def test_what_stands_in_the_way_is_the_answer_where_nothing_is_safe(definition: Path) -> None:
     changed(definition, "suppression: 10%", "suppression: 0")
     changed(definition, "{mask: 3}}", "{mask: 3}, limit: 0}")
@@ -114,6 +115,7 @@ def test_every_loss_is_explained(definition: Path, loss: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_result_is_explained_without_its_data(definition: Path, tmp_path: Path) -> None:
     result = shoal.run(definition)
     path = tmp_path / "result.json"

@@ -138,6 +138,7 @@ class FewClasses:
         return 0.0
 
 
+@pytest.mark.slow
 @given(cases(), KS, LIMITS)
 @settings(max_examples=60)
 def test_a_loss_that_a_harder_demand_can_lower_is_searched_at_every_point(
@@ -150,6 +151,7 @@ def test_a_loss_that_a_harder_demand_can_lower_is_searched_at_every_point(
     assert trade_off.searches == points
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from([AverageRisk(0.3), RecordsAbove(0.3, 0.2)]), KS, LIMITS)
 @settings(max_examples=60)
 def test_a_model_of_all_classes_together_is_searched_at_every_point(
@@ -261,6 +263,7 @@ def call(*words: object) -> Any:
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
+@pytest.mark.slow
 def test_the_command_writes_what_scripts_rely_on(definition: Path, tmp_path: Path) -> None:
     grid, chart = tmp_path / "grid.json", tmp_path / "grid.svg"
     options = ("--k", "2,5,10,200", "--suppression", "0,1%,10%", "--json", grid, "--svg", chart)

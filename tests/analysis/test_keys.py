@@ -33,6 +33,7 @@ def classes(rows: Rows, columns: tuple[int, ...]) -> int:
     return len({tuple(row[column] for column in columns) for row in rows})
 
 
+@pytest.mark.slow
 @given(TABLES)
 def test_separation_is_the_share_of_pairs_that_differ(rows: Rows) -> None:
     found = small_sets(combinations_of(rows), 2)
@@ -47,6 +48,7 @@ def test_separation_is_the_share_of_pairs_that_differ(rows: Rows) -> None:
     assert len(found) == width + width * (width - 1) // 2
 
 
+@pytest.mark.slow
 @given(TABLES, st.sampled_from([0.2, 0.5, 0.9, 1.0]))
 def test_minimal_keys_are_those_of_all_sets(rows: Rows, least: float) -> None:
     width = len(rows[0])

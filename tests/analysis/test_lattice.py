@@ -25,6 +25,7 @@ from shoal.errors import UserError
 from shoal.search.problem import Lattice
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=200)
 def test_every_node_is_counted_as_plain_python_does(case: Case) -> None:
@@ -93,6 +94,7 @@ def test_the_table_marks_what_is_safe_and_the_optimum(definition: Path) -> None:
     assert done.output.count("optimum") == 1
 
 
+@pytest.mark.slow
 def test_a_large_lattice_is_refused_and_its_neighbourhood_offered(definition: Path) -> None:
     done = call("lattice", definition, "--at-most", "20")
     assert isinstance(done.exception, UserError)
@@ -113,6 +115,7 @@ def test_a_lattice_without_a_safe_node_is_shown_around_its_top(definition: Path)
         assert found.plot().svg.startswith("<svg")
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=7), st.data())
 @settings(max_examples=100)
 def test_a_neighbourhood_grows_from_its_start_and_fits_into_a_picture(

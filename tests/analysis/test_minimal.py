@@ -60,6 +60,7 @@ def found_in(problem: Problem) -> dict[Node, Best]:
     return search.found
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=300)
 def test_the_minimal_nodes_are_those_of_exhaustive_search(case: Case) -> None:
@@ -91,6 +92,7 @@ def test_minimal_nodes_are_right_for_models_that_can_fail_further_up(
     assert found_in(problem) == minimal_of(problem)
 
 
+@pytest.mark.slow
 @given(cases(), st.data())
 @settings(max_examples=100)
 def test_no_level_below_the_lowest_is_listed(case: Case, data: st.DataObject) -> None:

@@ -46,6 +46,7 @@ def class_sizes(table: str, columns: int) -> Counter[int]:
     return Counter(Counter(tuple(row[place] for place in places) for row in rows).values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "columns"), sorted({(key[0], int(key[1])) for key in textbook()})
 )

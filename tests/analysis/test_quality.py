@@ -80,6 +80,7 @@ def numbers_of(found: Quality) -> Iterator[tuple[str, str, float]]:
             yield "", name, 1 - value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "columns", "privacy"), sorted(reference()))
 def test_every_measure_is_that_of_arx(table: str, columns: int, privacy: str) -> None:
     arx = reference()[table, columns, privacy]
@@ -255,6 +256,7 @@ class Slow:
         return Measure(error, 0, total)
 
 
+@pytest.mark.slow
 @given(cases(), st.data())
 def test_every_measure_is_what_its_definition_says(case: Case, data: st.DataObject) -> None:
     node = tuple(data.draw(st.integers(0, limit)) for limit in case.limits)

@@ -33,6 +33,7 @@ def reference() -> dict[tuple[str, int], dict[tuple[str, str, str], str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "columns"), sorted(reference()))
 def test_the_numbers_are_those_of_arx(table: str, columns: int) -> None:
     arx = reference()[table, columns]
@@ -128,6 +129,7 @@ def definition(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_definition_is_measured_before_and_after(definition: Path) -> None:
     assert shoal.risk(definition).after is None
     result = shoal.run(definition)
@@ -140,6 +142,7 @@ def test_a_definition_is_measured_before_and_after(definition: Path) -> None:
     assert [each.column for each in found.before.identifiers] == ["zip", "name"]
 
 
+@pytest.mark.slow
 def test_the_command_writes_what_scripts_rely_on(definition: Path) -> None:
     shoal.run(definition)
     done = CliRunner().invoke(app, ["risk", str(definition), "--fraction", "0.1", "--json", "-"])
@@ -154,6 +157,7 @@ def test_the_command_writes_what_scripts_rely_on(definition: Path) -> None:
     assert found["before"]["population"]["fraction"] == pytest.approx(0.1)
 
 
+@pytest.mark.slow
 def test_the_command_prints_before_beside_after(definition: Path, tmp_path: Path) -> None:
     shoal.run(definition)
     written = tmp_path / "risk.json"
@@ -202,6 +206,7 @@ def test_a_path_that_cannot_be_written_is_refused_before_measuring(definition: P
     assert done.output == ""
 
 
+@pytest.mark.slow
 def test_a_release_in_a_table_is_measured_once_it_is_there(
     definition: Path, tmp_path: Path
 ) -> None:

@@ -129,6 +129,7 @@ def definition(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_release_has_the_persons_and_the_warnings_of_its_run(definition: Path) -> None:
     before = shoal.risk(definition)
     assert before.after is None
@@ -144,6 +145,7 @@ def test_a_release_has_the_persons_and_the_warnings_of_its_run(definition: Path)
     assert after.sensitive[0].classes == result.classes
 
 
+@pytest.mark.slow
 def test_a_release_of_other_data_is_measured_without_persons(definition: Path) -> None:
     shoal.run(definition)
     data = definition.parent / "data.csv"
@@ -159,6 +161,7 @@ def test_a_release_of_other_data_is_measured_without_persons(definition: Path) -
     assert "not one of this source" in str(found)
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_writes_persons_and_disclosure(definition: Path) -> None:
     shoal.run(definition)
     path = definition.parent / "risk.json"
@@ -173,6 +176,7 @@ def test_the_command_prints_and_writes_persons_and_disclosure(definition: Path) 
     assert found["warnings"][0]["attribute"] == "note"
 
 
+@pytest.mark.slow
 def test_a_report_has_a_card_a_data_frame_and_a_picture(definition: Path) -> None:
     shoal.run(definition)
     found = shoal.risk(definition)

@@ -35,6 +35,7 @@ def call(*words: object) -> Any:
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
+@pytest.mark.slow
 def test_the_best_solutions_come_by_rising_loss_and_the_first_is_the_one_released(
     definition: Path,
 ) -> None:
@@ -77,6 +78,7 @@ def test_minimal_nodes_have_no_safe_node_below(definition: Path) -> None:
     assert found == expected
 
 
+@pytest.mark.slow
 def test_the_command_writes_what_scripts_rely_on(definition: Path, tmp_path: Path) -> None:
     for options in (["--best", "3"], ["--minimal"]):
         done = call("solutions", definition, *options, "--json", "-")

@@ -109,6 +109,7 @@ def sorted_labels(report: dict[str, Any]) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_release_is_found_again_with_its_loss(variant: str, tmp_path: Path) -> None:
     place = InFile(tmp_path, ".csv")
@@ -139,6 +140,7 @@ def test_the_release_is_found_again_with_its_loss(variant: str, tmp_path: Path) 
     }
 
 
+@pytest.mark.slow
 def test_a_node_that_a_demand_of_the_command_chose_is_found_too(tmp_path: Path) -> None:
     place = InFile(tmp_path, ".csv")
     place.load(PATIENTS)
@@ -191,6 +193,7 @@ def drop_a_record(folder: Path) -> None:
     out.write_text("".join(out.read_text(encoding="utf-8").splitlines(True)[:-1]), encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [change_data, change_release, drop_a_record])
 def test_a_release_of_other_data_is_an_error(
     definition: Path, change: Callable[[Path], None]
@@ -209,6 +212,7 @@ def test_a_release_without_a_column_is_one_clear_error(definition: Path) -> None
         shoal.utility(definition)
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_writes_what_it_measured(definition: Path, tmp_path: Path) -> None:
     result = shoal.run(definition)
     assert result.suppressed > 0
@@ -240,6 +244,7 @@ def test_the_json_overwrites_nothing_that_is_read(definition: Path, name: str) -
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_report_is_text_a_card_and_a_frame(definition: Path) -> None:
     shoal.run(definition)
     report = shoal.utility(definition)

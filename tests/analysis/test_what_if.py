@@ -86,6 +86,7 @@ def best_of(problem: Problem, nodes: Iterator[Node]) -> Best | None:
     return min(safe, key=lambda each: each.rank, default=None)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(problems(), st.data())
 def test_every_answer_is_that_of_exhaustive_search(problem: Problem, data: st.DataObject) -> None:
@@ -124,6 +125,7 @@ def assert_best(found: Any, expected: Best | None) -> None:
     assert found.best.safe
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(cases(), st.data())
 def test_answers_are_those_of_plain_python(case: Case, data: st.DataObject) -> None:
@@ -153,6 +155,7 @@ def test_answers_are_those_of_plain_python(case: Case, data: st.DataObject) -> N
         assert answer.best.loss == pytest.approx(float(best.loss))
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(cases(), st.data())
 def test_without_a_column_the_optimum_is_that_of_the_others(
@@ -181,6 +184,7 @@ def test_without_a_column_the_optimum_is_that_of_the_others(
         assert best.node == expected.node
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(problems(), st.data())
 def test_the_cost_of_a_column_is_counted_record_by_record(
@@ -265,6 +269,7 @@ def call(*words: object) -> Any:
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
+@pytest.mark.slow
 def test_the_optimum_is_the_node_where_none_is_named(definition: Path) -> None:
     result = shoal.run(definition)
     found = shoal.what_if(definition)
@@ -293,6 +298,7 @@ def mapping(path: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_command_answers_about_a_chosen_node(definition: Path, tmp_path: Path) -> None:
     written = tmp_path / "answers.json"
     done = call("what-if", definition, "--node", "zip=2,age=3,sex=1", "--json", written)

@@ -75,6 +75,7 @@ def test_new_months_hide_in_the_classes_of_the_release(
     assert rows == sorted(rows)
 
 
+@pytest.mark.slow
 def test_the_same_data_in_another_order_gives_the_same_bytes(january: Path, tmp_path: Path) -> None:
     table = pa_csv.read_csv(
         january / "patients.csv",
@@ -128,6 +129,7 @@ def refusal(folder: Path, data: Any, **options: Any) -> shoal.ShoalError:
     return refused.value
 
 
+@pytest.mark.slow
 def test_other_columns_are_refused(tmp_path: Path) -> None:
     shoal.run(small(tmp_path, TEN), transformation=tmp_path / "t.json")
     lacking = refusal(tmp_path, new_data(tmp_path, "1,30,x", "2,30,y", header="id,Age,ill"))
@@ -141,6 +143,7 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
     assert nothing.code == "no-records"
 
 
+@pytest.mark.slow
 def test_columns_that_are_not_released_may_be_absent_or_dropped(tmp_path: Path) -> None:
     keys = small(tmp_path, TEN, others="drop")
     del keys["attributes"]["id"]
@@ -150,6 +153,7 @@ def test_columns_that_are_not_released_may_be_absent_or_dropped(tmp_path: Path) 
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "release.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_values_without_a_label_are_counted_and_never_named(tmp_path: Path) -> None:
     shoal.run(small(tmp_path, TEN), transformation=tmp_path / "t.json")
     data = new_data(tmp_path, *TEN, "11,eighty,120,a", "12,eighty,120,b", "13,35,123456,b")
@@ -167,6 +171,7 @@ def test_values_without_a_label_are_counted_and_never_named(tmp_path: Path) -> N
     assert too_many.exit_code == 3
 
 
+@pytest.mark.slow
 def test_labels_that_would_differ_are_refused(tmp_path: Path) -> None:
     shoal.run(small(tmp_path, TEN), transformation=tmp_path / "t.json")
     shorter = new_data(tmp_path, *(f"{i},31,1{i % 2},{'ab'[i % 2]}" for i in range(4)))
@@ -175,6 +180,7 @@ def test_labels_that_would_differ_are_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path, missing).code == "other-labels"
 
 
+@pytest.mark.slow
 def test_distributions_are_those_of_the_union(tmp_path: Path) -> None:
     close = {"role": "sensitive", "closeness": {"t": 0.3}}
     shoal.run(small(tmp_path, TEN, ill=close, suppression=0), transformation=tmp_path / "t.json")
@@ -187,6 +193,7 @@ def test_distributions_are_those_of_the_union(tmp_path: Path) -> None:
     assert refusal(tmp_path, two, release=tmp_path / "release.csv").code == "new-small-classes"
 
 
+@pytest.mark.slow
 def test_the_average_risk_is_that_of_the_union(tmp_path: Path) -> None:
     keys = small(tmp_path, TEN, risk={"average": 0.12})
     shoal.run(keys, transformation=tmp_path / "t.json")
@@ -201,6 +208,7 @@ def test_the_average_risk_is_that_of_the_union(tmp_path: Path) -> None:
     assert refusal(tmp_path, beside, release=earlier).exit_code == 3
 
 
+@pytest.mark.slow
 def test_one_value_that_is_written_in_two_ways_is_refused(tmp_path: Path) -> None:
     rows = [f"{i},{30 + i},12{i % 2},{i % 2}" for i in range(10)]
     shoal.run(small(tmp_path, rows), transformation=tmp_path / "t.json")
@@ -209,6 +217,7 @@ def test_one_value_that_is_written_in_two_ways_is_refused(tmp_path: Path) -> Non
     assert refused.code == "other-spelling"
 
 
+@pytest.mark.slow
 def test_a_missing_sensitive_value_of_the_earlier_release_is_no_value(tmp_path: Path) -> None:
     rows = [f"{i},{30 + i},12{i % 2},{'ab?'[i % 3]}" for i in range(12)]
     three = {"role": "sensitive", "diversity": {"distinct": 2}}
@@ -223,6 +232,7 @@ def test_a_missing_sensitive_value_of_the_earlier_release_is_no_value(tmp_path: 
     assert "1 of 2 classes of new records do not meet the demands (2 records" in refused.what
 
 
+@pytest.mark.slow
 def test_persons_are_counted_alone_and_never_across_releases(tmp_path: Path) -> None:
     rows = [f"{i // 2},{30 + i},12{i % 2},{'ab'[i % 2]}" for i in range(10)]
     shoal.run(small(tmp_path, rows, person="id"), transformation=tmp_path / "t.json")
@@ -244,6 +254,7 @@ def test_records_that_are_in_the_earlier_release_are_not_counted_twice(tmp_path:
     assert again.code == "same-records"
 
 
+@pytest.mark.slow
 def test_an_earlier_release_that_is_none_is_refused(tmp_path: Path) -> None:
     shoal.run(small(tmp_path, TEN), transformation=tmp_path / "t.json")
     data = new_data(tmp_path, *TEN[:2])
@@ -275,6 +286,7 @@ def test_nothing_that_is_read_is_overwritten(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_a_frame_is_released_as_a_frame(tmp_path: Path) -> None:
     import pandas as pd  # type: ignore[import-untyped]
 

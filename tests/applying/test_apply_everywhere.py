@@ -121,6 +121,7 @@ EXPECTED = Counter(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", KINDS)
 @pytest.mark.parametrize("source", [*KINDS, "frame"])
 def test_new_records_go_from_any_engine_to_any_engine(
@@ -138,6 +139,7 @@ def test_new_records_go_from_any_engine_to_any_engine(
     assert applied.together.records == 23
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*KINDS, "frame"])
 def test_an_earlier_release_may_be_anywhere(
     kind: str, places: Places, transformation: Path
@@ -167,6 +169,7 @@ def test_no_table_that_is_read_is_replaced(kind: str, places: Places, transforma
         assert servers.rows_of(place["url"], place["table"]) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_data_earlier_release_and_output_may_be_in_one_database(
     kind: str, places: Places, transformation: Path

@@ -45,6 +45,7 @@ def definition(folder: Path, **keys: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_it_has_levels_demands_content_and_checksums(folder: Path) -> None:
     path = folder / "t.json"
     result = shoal.run(definition(folder), transformation=path)
@@ -79,6 +80,7 @@ def test_the_checksum_of_a_definition_file_is_kept(folder: Path) -> None:
     assert found["checksums"]["definition"] == hashlib.sha256(file.read_bytes()).hexdigest()
 
 
+@pytest.mark.slow
 def test_a_hierarchy_that_may_be_made_from_the_data_is_kept_by_checksum(folder: Path) -> None:
     data = folder / "data.csv"
     text = data.read_text(encoding="utf-8").replace("p59,33,Rome", "p59,33,Rareville")
@@ -100,6 +102,7 @@ def test_a_hierarchy_that_may_be_made_from_the_data_is_kept_by_checksum(folder: 
         shoal.apply(path, data, folder / "again.csv")
 
 
+@pytest.mark.slow
 def test_a_hierarchy_by_content_outlives_its_file(folder: Path) -> None:
     shoal.run(definition(folder), transformation=folder / "t.json")
     (folder / "towns.csv").unlink()

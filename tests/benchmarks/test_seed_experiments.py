@@ -72,6 +72,7 @@ def test_the_patients_are_the_same_every_time() -> None:
     assert patients().num_rows == 100_000
 
 
+@pytest.mark.slow
 def test_supercloud_has_the_lattice_and_the_k_minimal_nodes_of_the_report(
     hospital: Problem,
 ) -> None:

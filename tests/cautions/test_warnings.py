@@ -93,6 +93,7 @@ def test_missing_values_are_not_rare_ones() -> None:
     assert "key" not in codes(released(columns, missing={"values": ["?"]}))
 
 
+@pytest.mark.slow
 def test_a_column_with_too_many_values_to_read_is_counted_by_the_engine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_column_with_too_many_values_to_read_is_counted_by_the_engine(
     assert released(columns).warnings == exact.warnings
 
 
+@pytest.mark.slow
 def test_pairs_are_asked_one_by_one_where_there_are_too_many_combinations(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -190,6 +192,7 @@ def test_a_strict_definition_refuses_what_it_would_warn_of() -> None:
         assert code in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_strict_definition_refuses_cells_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
     lines = ["sex,note", *(f"{'mf'[number % 2]},=1+{number % 3}" for number in range(60))]
     (tmp_path / "in.csv").write_text("\n".join(lines), encoding="utf-8")
@@ -347,6 +350,7 @@ def test_a_csv_file_is_parsed_for_each_question_where_there_is_no_room_for_a_cop
     assert shoal.check(path, ["age", "sex"]).warnings == exact != ()
 
 
+@pytest.mark.slow
 def test_a_kept_column_takes_two_questions_and_a_long_one_takes_one(
     monkeypatch: pytest.MonkeyPatch, statements: list[str]
 ) -> None:

@@ -49,6 +49,7 @@ def test_texts_that_mean_missing_are_one_value(data: Path) -> None:
     assert (found["k"], found["classes"], found["incomplete_records"]) == (2, 2, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "code"), [("1", 0), ("2", 0), ("3", 4)])
 def test_the_exit_code_says_whether_k_is_reached(data: Path, k: str, code: int) -> None:
     done = check(data, "--qi", "sex", "--k", k)
@@ -138,6 +139,7 @@ def test_a_demand_on_sensitive_values_needs_to_know_them(patients: Path) -> None
     assert check(patients, "--qi", "zip", "--l", "2").exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_hierarchy_makes_hierarchical_distance(patients: Path) -> None:
     tree = patients.parent / "ill.csv"
     tree.write_text("flu;any\ngout;any\n", encoding="utf-8")
@@ -157,6 +159,7 @@ def test_missing_sensitive_values_count_as_the_definition_says(patients: Path) -
     assert found["sensitive"][0]["distinct_l"] == 2
 
 
+@pytest.mark.slow
 def test_all_matches_are_listed_with_the_attack_that_each_does_not_withstand(
     patients: Path,
 ) -> None:

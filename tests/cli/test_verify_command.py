@@ -270,6 +270,7 @@ def test_a_release_of_any_format_is_read(folder: Path, ending: str) -> None:
     assert CliRunner().invoke(app, command).exit_code == 0
 
 
+@pytest.mark.slow
 def test_other_columns_that_are_kept_are_those_of_the_source(folder: Path) -> None:
     change(folder / "definition.yaml", "  pay: keep", "others: keep")
     assert verify(folder).exit_code == 0

@@ -273,6 +273,7 @@ def wide(**keys: Any) -> tuple[dict[str, Any], pa.Table]:
     return {"source": "frame", "k": 5, "attributes": attributes, **keys}, table
 
 
+@pytest.mark.slow
 def test_levels_that_a_column_alone_rules_out_are_raised_and_reported() -> None:
     mapping, table = wide()
     with open_frame(table) as source:
@@ -335,6 +336,7 @@ def test_too_many_tuples_name_the_attribute_to_raise_and_by_how_much() -> None:
     assert "from: " in (caught.value.hint or "")
 
 
+@pytest.mark.slow
 def test_what_the_error_proposes_is_enough() -> None:
     mapping, table = wide(suppression=0.9, engine={"tuples": 900})
     with open_frame(table) as source:

@@ -113,6 +113,7 @@ for level in ("1", "3"):
 """
 
 
+@pytest.mark.slow
 def test_a_new_kind_is_one_module(tmp_path: Path) -> None:
     (tmp_path / "initials.py").write_text(NEW_KIND, encoding="utf-8")
     names = ["anna", "anne", "andy", "bert", "bela", "beth"]

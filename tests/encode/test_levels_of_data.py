@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
@@ -87,6 +87,7 @@ def labels(value: str | None, level: int, values: list[str | None]) -> str | Non
     st.integers(2, 3),
     st.integers(0, 3),
 )
+@settings(max_examples=50)
 def test_the_best_level_is_that_of_trying_all(
     values: list[str | None], k: int, lowest: int
 ) -> None:

@@ -128,6 +128,7 @@ def test_a_width_that_is_no_multiple_of_the_one_before_is_refused() -> None:
 decimals = st.decimals(-1000, 1000, allow_nan=False, allow_infinity=False, places=2).map(str)
 
 
+@pytest.mark.slow
 @given(
     values=st.lists(decimals, min_size=1, max_size=20, unique=True),
     width=st.sampled_from(["0.1", "0.25", "1", "7"]),

@@ -85,6 +85,7 @@ def test_proposed_widths_nest_and_lie_within_the_range(values: list[str]) -> Non
 odd = st.text(min_size=1, max_size=12) | st.from_regex(r"[0-9+\-.eE/: T]{1,12}", fullmatch=True)
 
 
+@pytest.mark.slow
 @given(st.lists(odd | numbers, max_size=10, unique=True))
 def test_whatever_the_values_a_proposal_covers_them_and_is_always_the_same(
     values: list[str],

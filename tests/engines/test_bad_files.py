@@ -41,6 +41,7 @@ def test_a_ragged_first_record_is_refused_too(tmp_path: Path) -> None:
     assert "line 2: 1 field where" in refusal(write(tmp_path, "a,b\nann\nx,1\n")).what
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("records", [0, 100_000])
 def test_broken_utf8_is_refused_with_its_line_and_the_remedy(tmp_path: Path, records: int) -> None:
     content = b"a,b\n" + b"x,1\n" * records + b"caf\xe9,2\nx,3\n"

@@ -60,6 +60,7 @@ def test_single_quotes_are_found_where_the_header_has_them(tmp_path: Path) -> No
     assert read(write(tmp_path, "'a','b'\n'x,y','2'\n")) == (["a", "b"], {("x,y", "2"): 1})
 
 
+@pytest.mark.slow
 def test_a_quote_far_below_the_sample_is_a_quote(tmp_path: Path) -> None:
     text = "a,b\n" + "x,1\n" * 60_000 + '"p,q\nr","say ""hi"""\n'
     assert read(write(tmp_path, text))[1] == {("x", "1"): 60_000, ("p,q\nr", 'say "hi"'): 1}
@@ -182,7 +183,7 @@ def test_whatever_python_writes_is_read_back(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.sampled_from('ab,"\n\r'), max_size=25), st.sampled_from(["\n", "\r\n"]))
 def test_no_text_is_read_other_than_python_reads_it(tmp_path: Path, body: str, end: str) -> None:
     """Either an error, or the rows of Python's csv module; never a row less."""

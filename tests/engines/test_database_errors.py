@@ -194,6 +194,7 @@ def test_a_view_that_needs_the_old_table_stops_the_replacement(postgres_url: str
     assert run_sql(url, "SELECT x FROM needing") == [(1,)]
 
 
+@pytest.mark.slow
 def test_without_sqlalchemy_a_database_is_refused_with_the_command_that_installs_it() -> None:
     """In a process of its own, in which the import finds no such package."""
     program = (

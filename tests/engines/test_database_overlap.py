@@ -128,6 +128,7 @@ def test_one_of_several_sources_is_enough(url: str) -> None:
     assert refusal(url, sources, replaced(url, "patients")) == code
 
 
+@pytest.mark.slow
 def test_a_table_that_the_source_does_not_read_is_replaced(url: str) -> None:
     load(url, "zip", pa.table({"x": ["old"]}))
     query = "SELECT zip, ward FROM patients AS wards WHERE zip LIKE '%1%' AND ward <> ':n' -- all"
@@ -193,6 +194,7 @@ def test_a_file_of_sqlite_is_recognised_by_any_path(sqlite: str, tmp_path: Path)
         release({"url": other, "table": "seen"}, replaced(sqlite, "wards"))
 
 
+@pytest.mark.slow
 def test_sources_that_would_lock_the_output_out_are_refused_before_the_run(sqlite: str) -> None:
     output = {"url": sqlite, "table": "new"}
     sources = [

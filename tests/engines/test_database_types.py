@@ -473,6 +473,7 @@ def test_the_verifier_takes_nan_for_a_value(urls: dict[str, str]) -> None:
     assert sorted(labels, key=str) == ["1.0", None, "nan"]
 
 
+@pytest.mark.slow
 def test_sensitive_values_and_the_order_disclose_no_spelling(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'it.db'}"
     rows = "('a', 1, 3), ('a', '1', 1), ('a', 'x', 2), ('b', 'x', 5), ('b', '1', 4), ('b', 1, 6)"

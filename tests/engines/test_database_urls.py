@@ -72,6 +72,7 @@ def test_a_url_that_cannot_be_used_is_refused_with_a_remedy(url: str) -> None:
     assert error.hint
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(urls() | RUBBISH | st.builds("{}://{}".format, SYSTEMS, RUBBISH))
 @example("postgresql://h:notaport/x")
@@ -81,6 +82,7 @@ def test_any_text_is_read_as_a_url_or_refused(url: str) -> None:
         assert address(url).drivername
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(urls())
 def test_any_url_without_a_server_is_refused(url: str) -> None:

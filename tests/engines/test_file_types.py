@@ -253,6 +253,7 @@ def test_nanoseconds_that_are_none_are_stored_as_microseconds(tmp_path: Path) ->
     assert set(found) == {"2020-01-01 00:00:00.000001"}
 
 
+@pytest.mark.slow
 def test_decimals_that_cannot_be_read_are_an_error_unless_they_are_dropped(tmp_path: Path) -> None:
     longest = pa.array([D("1.5")] * 8, pa.decimal256(50, 2))
     inside = pa.array([{"a": D("1.5")}] * 8, pa.struct([("a", pa.decimal256(50, 2))]))
@@ -266,6 +267,7 @@ def test_decimals_that_cannot_be_read_are_an_error_unless_they_are_dropped(tmp_p
         release(source, "csv", k=8, attributes={"q": "drop", "all": "quasi-identifier"})
 
 
+@pytest.mark.slow
 def test_nested_columns_can_be_kept_but_are_no_quasi_identifiers(tmp_path: Path) -> None:
     lists = pa.array(spread([["a, b"], ["a", "b"], []]))
     source = write_source(tmp_path, {"q": lists, "all": pa.array(["x"] * 8)})
@@ -295,6 +297,7 @@ def test_a_column_of_lists_that_cannot_be_examined_has_a_warning(tmp_path: Path)
     assert shoal.check(source, ["all"]).k == 8
 
 
+@pytest.mark.slow
 def test_infinite_numbers_are_no_json(tmp_path: Path) -> None:
     source = write_source(tmp_path, {"q": pa.array([float("inf")] * 8)})
     assert set(release_type(source, "csv")) == {"inf"}

@@ -42,6 +42,7 @@ def test_formulas_are_distinguished_from_numbers_and_text() -> None:
     assert [text for text in (*RUN, *NOT_RUN) if said(is_formula("t"), text)] == list(RUN)
 
 
+@pytest.mark.slow
 @given(TEXTS.filter(lambda text: "\0" not in text))
 def test_an_escaped_text_is_no_formula_and_can_be_read_again(text: str) -> None:
     written = said(escaped("t"), text)
@@ -77,6 +78,7 @@ def test_formulas_in_a_csv_file_are_a_warning_with_column_and_records(tmp_path: 
     assert not any("1+1" in each.text for each in found)
 
 
+@pytest.mark.slow
 def test_escaped_formulas_are_text_and_the_release_is_still_verified(tmp_path: Path) -> None:
     mapping = definition(tmp_path, formulas="escape")
     result = shoal.run(mapping)

@@ -382,6 +382,7 @@ def test_a_type_that_cannot_be_held_is_an_error_unless_it_is_dropped(name: str) 
     assert len(shoal.anonymize(frame, ["all"], k=8, others="drop")) == 8
 
 
+@pytest.mark.slow
 def test_a_column_without_any_value_is_released() -> None:
     for frame in (
         pd.DataFrame({"q": [None] * 8}),

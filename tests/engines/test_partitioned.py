@@ -222,6 +222,7 @@ def definition(folder: Path, **output: Any) -> dict[str, Any]:
     return {**source, "output": partitioned, "attributes": ATTRIBUTES}
 
 
+@pytest.mark.slow
 def test_a_definition_parts_its_output_which_is_verified_and_can_be_read_again(
     tmp_path: Path,
 ) -> None:

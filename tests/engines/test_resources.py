@@ -96,6 +96,7 @@ def test_a_spill_folder_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
         assert str(folder) in caught.value.what
 
 
+@pytest.mark.slow
 def test_a_full_spill_folder_is_reported(tmp_path: Path, wide: Path) -> None:
     import duckdb
 
@@ -121,6 +122,7 @@ def test_a_long_query_reports_its_progress(wide: Path, monkeypatch: pytest.Monke
     assert all(0 <= share <= 1 for share in shares)
 
 
+@pytest.mark.slow
 def test_a_stream_can_be_left_before_its_end(wide: Path) -> None:
     with open_files(FileOptions(str(wide))) as source:
         listed = pa.table({"b": ["1"]})

@@ -50,6 +50,7 @@ def test_java_home_comes_before_the_path(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert (find_java().home, find_java().version) == (tmp_path / "home", 17)
 
 
+@pytest.mark.slow
 def test_a_java_that_is_too_old_is_passed_over(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -224,6 +224,7 @@ def test_no_folder_of_spark_is_left_where_a_table_was_looked_for(
     assert not (tmp_path / "spark-warehouse").exists()
 
 
+@pytest.mark.slow
 def test_a_master_that_does_not_answer_is_named_at_once(patients: Path, tmp_path: Path) -> None:
     place = {"spark": str(patients), "master": f"spark://{LOOPBACK}:1"}
     (tmp_path / "patients.json").write_text(

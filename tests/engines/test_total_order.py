@@ -46,6 +46,7 @@ def test_negative_zeros_of_files_are_in_an_order_of_their_own(
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_negative_zeros_of_united_files_are_in_an_order_of_their_own(tmp_path: Path) -> None:
     found = []
     for number, zeros in enumerate(both_ways(ZEROS)):

@@ -210,6 +210,7 @@ def test_of_two_equal_columns_the_dear_one_stays_specific(loss: ClassLoss, dear:
     assert last.best.node[1 - dear] == 1
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from([Discernibility(), ClassSize()]))
 @settings(max_examples=50)
 def test_equal_priorities_change_no_loss_of_classes(case: Case, loss: ClassLoss) -> None:

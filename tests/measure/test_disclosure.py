@@ -177,6 +177,7 @@ def test_enhanced_beta_is_none_where_a_value_gained_more_than_any_allows() -> No
 TOWNS = pa.table({"q": ["a", "a", "b", "b"], "town": ["ayr", "bern", "ayr", "cadiz"]})
 
 
+@pytest.mark.slow
 def test_hierarchical_distance_is_measured_by_a_tree_or_a_file(tmp_path: Path) -> None:
     tree = {"tree": {"north": ["ayr", "bern"], "south": ["cadiz"]}}
     path = tmp_path / "towns.csv"

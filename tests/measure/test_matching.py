@@ -38,6 +38,7 @@ def plain_matches(match: str, row: Row, rows: list[Row]) -> int:
     )
 
 
+@pytest.mark.slow
 @PATIENT
 @given(TABLES, st.sampled_from(MATCHES))
 def test_matches_are_those_of_a_pairwise_comparison(rows: list[Row], match: str) -> None:

@@ -113,6 +113,7 @@ def check(visits: Path, *options: str) -> Any:
     return CliRunner().invoke(app, ["check", str(visits), "--qi", "zip", *options])
 
 
+@pytest.mark.slow
 def test_the_command_counts_persons_and_shows_records_too(visits: Path) -> None:
     done = check(visits, "--person", "patient", "--k", "2")
     assert done.exit_code == 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def test_labels_of_a_column_are_counted_over_all_classes(rows: list[Row]) -> Non
         assert dict(zip(column.labels, column.counts, strict=True)) == counts
 
 
+@pytest.mark.slow
 @given(TABLES)
 def test_marked_records_are_those_without_any_value_looked_at(rows: list[Row]) -> None:
     found = count_classes(source("xyz", rows), ["x", "y"], sensitive=["z"], mark=True)

@@ -115,6 +115,7 @@ def test_odd_values_are_released_as_they_are(tmp_path: Path, odd: str) -> None:
     assert released(stated) == {(odd, "1"): 2, ("z", "2"): 2}
 
 
+@pytest.mark.slow
 def test_a_hierarchy_of_ten_levels_stops_at_the_lowest_safe_one(tmp_path: Path) -> None:
     widths = [2**level for level in range(1, 11)]
     attributes = {"a": {"role": QI, "hierarchy": {"intervals": widths}}}

@@ -118,6 +118,7 @@ def test_a_node_that_is_not_safe_says_which_demand_it_misses(definition: dict[st
     assert not Path(definition["output"]).exists()
 
 
+@pytest.mark.slow
 def test_only_the_best_node_has_a_proof(definition: dict[str, Any], tmp_path: Path) -> None:
     best = shoal.run(definition)
     proof = tmp_path / "proof.jsonl"

@@ -200,6 +200,7 @@ def test_other_commands_keep_what_they_read(folder: Path) -> None:
     assert contents(folder) == before
 
 
+@pytest.mark.slow
 def test_what_is_not_read_may_be_written(folder: Path) -> None:
     options = ["--report", "zip.html", "--json", "patients.json", "--proof", "d.gz"]
     done = CliRunner().invoke(app, ["run", "d.yaml", *options])

@@ -83,6 +83,7 @@ def test_a_run_releases_what_plain_python_would(case: Case) -> None:
     assert result.verified
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=30)
 def test_marked_records_stay_with_nothing_left_of_them(case: Case) -> None:

@@ -138,6 +138,7 @@ def visits(patients: int = 250, records: int = 3000) -> pd.DataFrame:
 HIERARCHIES = {"birth": {"intervals": [5, 10, 20, 40]}, "zip": {"mask": 5}, "ward": None}
 
 
+@pytest.mark.slow
 def test_a_class_of_visits_of_one_patient_is_not_released() -> None:
     """Ten records of one person are a class of one person."""
     frame = pd.DataFrame(
@@ -234,6 +235,7 @@ def test_tables_too_large_to_read_at_once_give_the_same_release(
     assert (tmp_path / "raised.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_birth_date_may_identify_persons_and_be_generalized() -> None:
     frame = visits().rename(columns={"patient": "name"})
     frame["name"] = frame["name"].str[:3]

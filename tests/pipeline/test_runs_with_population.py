@@ -95,7 +95,7 @@ def people_cases(draw: st.DrawFn) -> tuple[Case, list[Row]]:
 
 @pytest.mark.slow
 @given(people_cases(), st.sampled_from(DEMANDS))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_a_run_releases_the_optimum_and_its_proof_holds(
     found: tuple[Case, list[Row]], demand: dict[str, Any]
 ) -> None:
@@ -198,6 +198,7 @@ def defined(folder: Path, people: list[Row], **keys: Any) -> dict[str, Any]:
 PEOPLE: list[Row] = [*AGES, ("33", "1090"), ("57", "1010"), ("44", "2021"), ("91", "9999")]
 
 
+@pytest.mark.slow
 def test_hierarchies_cover_the_values_of_the_population(tmp_path: Path) -> None:
     definition = defined(tmp_path, PEOPLE)
     result = shoal.run(definition)
@@ -227,6 +228,7 @@ def test_the_population_may_be_a_table_of_any_engine(
     assert shoal.run(definition, spark=session).levels == wanted.levels
 
 
+@pytest.mark.slow
 def test_a_population_of_more_combinations_than_may_be_read_is_generalized(tmp_path: Path) -> None:
     definition = defined(tmp_path, PEOPLE, suppression=0, loss="precision")
     wanted = shoal.run(definition)
@@ -282,6 +284,7 @@ def test_nothing_takes_the_place_of_the_population(tmp_path: Path, key: str, lin
     assert (tmp_path / "people.csv").read_text(encoding="utf-8") == before
 
 
+@pytest.mark.slow
 def test_a_release_is_judged_by_the_population_as_it_is(tmp_path: Path) -> None:
     definition = defined(tmp_path, PEOPLE)
     definition["population"]["k"] = 6
@@ -297,6 +300,7 @@ def test_a_release_is_judged_by_the_population_as_it_is(tmp_path: Path) -> None:
     assert shoal.verify(tmp_path / "release.csv", definition).safe
 
 
+@pytest.mark.slow
 def test_with_a_least_share_a_class_that_is_left_out_of_the_release_is_found(
     tmp_path: Path,
 ) -> None:
@@ -313,6 +317,7 @@ def test_with_a_least_share_a_class_that_is_left_out_of_the_release_is_found(
     assert failure.saw.endswith("classes of the population are not released")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("demand", "reason", "remedy", "enough"),
     [
@@ -348,6 +353,7 @@ def test_what_stands_in_the_way_is_said_with_a_remedy_that_is_enough(
         assert shoal.run({**definition, "population": {"source": people, **enough}}).verified
 
 
+@pytest.mark.slow
 def test_what_a_column_costs_is_explained_with_the_population_too(tmp_path: Path) -> None:
     definition = defined(tmp_path, PEOPLE)
     found = {each.column: each.without for each in shoal.explain(definition).columns}
@@ -359,6 +365,7 @@ def test_what_a_column_costs_is_explained_with_the_population_too(tmp_path: Path
     assert found["zip"].levels == rest.levels
 
 
+@pytest.mark.slow
 def test_no_transformation_is_kept_without_its_population(tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     with pytest.raises(shoal.ShoalError) as caught:
@@ -368,6 +375,7 @@ def test_no_transformation_is_kept_without_its_population(tmp_path: Path) -> Non
     assert not (tmp_path / "release.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_proof_is_about_its_population(tmp_path: Path) -> None:
     definition = defined(tmp_path, PEOPLE)
     proof = tmp_path / "proof.jsonl"

@@ -83,6 +83,7 @@ def counts_of(classes: list[list[int]], levels: tuple[tuple[int, ...], ...] = LE
     return Counts(np.array([len(each) for each in classes]), {"s": histogram})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 @given(classes=classes_of_values)
 @settings(max_examples=60)

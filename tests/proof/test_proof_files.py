@@ -152,6 +152,7 @@ def test_a_proof_names_columns_and_no_value(folder: Path) -> None:
     assert all(set(json.loads(box)) == {"why", "lo", "hi"} for box in boxes)
 
 
+@pytest.mark.slow
 def test_a_name_that_ends_in_gz_is_packed(folder: Path) -> None:
     run(definition(folder), proof=folder / "proof.jsonl.gz")
     assert gzip.decompress((folder / "proof.jsonl.gz").read_bytes()).startswith(b'{"shoal proof"')
