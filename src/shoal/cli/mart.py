@@ -134,7 +134,7 @@ def describe(
 ) -> None:
     """Show the columns, hierarchies, links and the policy of a catalog: no records, no counts.
 
-    Exit codes: 0 shown; 2 the catalog is wrong.
+    Exit codes: 0 shown; 2 the catalog is wrong; 4 the asker may not ask at all.
     """
     from shoal.mart import describe as described
 

@@ -31,7 +31,10 @@ _WIDEST = 40
 
 @dataclass(frozen=True)
 class Level:
-    """A level: its labels where the catalog states them, else the rule that makes them."""
+    """A level: its labels where the catalog states them, else the rule that makes them.
+
+    The information loss is None where it depends on the data: on the number of levels there.
+    """
 
     level: int
     rule: str
@@ -184,11 +187,10 @@ def _levels(name: str, column: SharedColumn) -> Iterator[Level]:
     if kind is None:
         return
     rules = list(_rules(name, kind))
-    height = len(rules) - 1
+    losses = column.information_loss or ()
+    if not losses and (kind.names_values or len(rules) == 2):
+        losses = tuple(level / max(1, len(rules) - 1) for level in range(len(rules)))
     for level, (rule, labels) in enumerate(rules):
-        losses = column.information_loss or tuple(
-            each / max(1, height) for each in range(height + 1)
-        )
         loss = losses[level] if level < len(losses) else None
         yield Level(level, rule, labels, loss)
 
