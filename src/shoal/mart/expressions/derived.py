@@ -100,15 +100,24 @@ class DerivedColumn:
 
 
 def derive(
-    name: str, expression: Expression, column: Inputs, maps: Maps, taken: Collection[str]
+    name: str,
+    expression: Expression,
+    column: Inputs,
+    maps: Maps,
+    taken: Collection[str],
+    *,
+    present: str | None = None,
 ) -> DerivedColumn:
     """The column that an expression computes; an error where its kinds do not fit together.
 
     `column` says what each column that the expression reads is in the relation. `taken` are the
-    names of all columns of the relation.
+    names of all columns of the relation. `present` is SQL that is true where the source of the
+    column is there; in other rows the column is missing, and cannot fail.
     """
     program = Program(expression.where, _free_prefix(taken))
     value = _output(_Compiler(program, column, maps).value(expression.root), program)
+    if present is not None:
+        value = _where(program, Value(Kind.TRUTH, f"({present})"), value)
     return DerivedColumn(name, _TYPES[value.kind], program, value)
 
 
@@ -160,6 +169,14 @@ class _Compiler:
                 return either(program, node, pairs, last)
             case Call(arguments=arguments):
                 return call(program, node, [self.value(each) for each in arguments], self.maps)
+
+
+def _where(program: Program, condition: Value, value: Value) -> Value:
+    """The value in the rows of a condition, and a missing one in the others."""
+    condition = program.named(condition)
+    sql = f"CASE WHEN {condition.sql} THEN {value.sql} END"
+    failure = value.failure and f"CASE WHEN {condition.sql} THEN {value.failure} END"
+    return Value(value.kind, sql, failure, max(condition.layer, value.layer))
 
 
 def _output(value: Value, program: Program) -> Value:

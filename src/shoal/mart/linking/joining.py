@@ -20,16 +20,16 @@ from shoal.engines.duckdb.relation import Relation
 from shoal.engines.duckdb.session import Session, explained, identifier, literal
 from shoal.engines.duckdb.source import TableSource
 from shoal.engines.united import explaining, renamed, watched
+from shoal.mart.catalog import ColumnRef
 from shoal.mart.expressions import FAILED, DerivedColumn, Input, derive
 from shoal.mart.linking.units import Unit, units_of
 
 if TYPE_CHECKING:
-    from shoal.mart.catalog import ColumnRef
     from shoal.mart.linking.columns import Derivation, Reading
     from shoal.mart.linking.plan import Join, Plan
     from shoal.mart.opened import OpenedSources
 
-Accepted = Mapping["ColumnRef", frozenset[str | None]]
+Accepted = Mapping[ColumnRef, frozenset[str | None]]
 """The texts that a selection accepts of each column, None for missing values."""
 
 DATABASE = "shoal_linked"
@@ -117,7 +117,8 @@ def joined(
         files = tuple(u.table for u in units if isinstance(u.table, TableSource))
         found = Joined(session, relation, sources.missing, records, files)
         for derivation in reading.derived:
-            found = _with_derived(found, derivation, sources.catalog.maps)
+            present = _presence(found, plan, derivation.ref.source)
+            found = _with_derived(found, derivation, sources.catalog.maps, present)
         yield found
 
 
@@ -226,10 +227,26 @@ def _join_sql(
     return f"SELECT {', '.join(columns)} FROM {_table(0)}{''.join(map(step, between))}"
 
 
+def _presence(joined: Joined, plan: Plan, source: str) -> str | None:
+    """SQL that is true where a source is there; None where it is there in every row.
+
+    A record that was joined has a key, since null equals nothing.
+    """
+    if source in joined.records:
+        return f"{joined.records[source]} IS NOT NULL"
+    for join in plan.joins:
+        if join.is_optional and join.new.source == source:
+            return f"{joined.column(ColumnRef(source, join.new.columns[0]))} IS NOT NULL"
+    return None
+
+
 def _with_derived(
-    joined: Joined, derivation: Derivation, maps: Mapping[str, Mapping[str, str]]
+    joined: Joined,
+    derivation: Derivation,
+    maps: Mapping[str, Mapping[str, str]],
+    present: str | None,
 ) -> Joined:
-    """The joined rows with one more column."""
+    """The joined rows with one more column, which is missing where its source is absent."""
     relation = joined.relation
 
     def column(source: str | None, name: str) -> Input:
@@ -238,7 +255,7 @@ def _with_derived(
 
     number = len(relation.names)
     taken = [*(f"c{i}" for i in range(number)), *joined.records.values()]
-    made = derive(str(derivation.ref), derivation.expression, column, maps, taken)
+    made = derive(str(derivation.ref), derivation.expression, column, maps, taken, present=present)
     name = identifier(made.name)
     query = (
         f"SELECT * EXCLUDE ({name}), {name} AS c{number} FROM ({made.query(f'({relation.query})')})"
