@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import plugins
-from shoal.engines.opening import open_source
+from shoal.collapse.read import open_records
 from shoal.errors import BadDefinition, Mistake
 from shoal.events import Improved, Progress, Proved, Stopped
 from shoal.pipeline import load, prepare
@@ -46,12 +46,7 @@ def compare(
     names = tuple(strategies) or plugins.names("strategy")
     limit = time_limit or definition.search.time_limit or TIME_LIMIT
     options = [_options(definition, name, limit) for name in names]
-    source = open_source(
-        definition.source.options(),
-        expect=set(definition.attributes),
-        resources=definition.engine.resources(),
-    )
-    with closing(source):
+    with closing(open_records(definition)) as source:
         problem = prepare(definition, source, file="definition").problem
     trials = [_trial(problem, each, watch) for each in options]
     return Comparison(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.choosing import compare_with_best, judge_node, node_of
-from shoal.collapse.read import collapse, open_population
+from shoal.collapse.read import collapse, open_population, open_records
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.outputs import check_written, sources_of
@@ -28,7 +28,6 @@ from shoal.engines.opening import (
     check_records,
     check_target,
     one_session,
-    open_source,
 )
 from shoal.errors import BadDefinition, BadOutput, Mistake, after_publishing
 from shoal.events import Event, History, Phase, Proved, Released, Working
@@ -96,7 +95,8 @@ def run(
         for _, each in sources_of(definition):
             check_apart(each.options(), target, spark=spark)
         log = None if proof is None else cleanup.enter_context(_proof_log(definition, Path(proof)))
-        source = cleanup.enter_context(closing(_opened(definition, observe, spark)))
+        records = open_records(definition, lambda share: observe(Working(share)), spark)
+        source = cleanup.enter_context(closing(records))
         made = make_release(
             definition,
             source,
@@ -245,16 +245,6 @@ def _stage_plan(made: Made, path: Path, file: str) -> Staged:
         origin if origin.is_file() else None,
     )
     return stage_transformation(text, path)
-
-
-def _opened(definition: Definition, observe: Observer, spark: Any) -> Source:
-    """The source of the definition; its long queries report their progress."""
-    return open_source(
-        definition.source.options(),
-        expect=set(definition.attributes),
-        resources=definition.engine.resources(lambda share: observe(Working(share))),
-        spark=spark,
-    )
 
 
 def _proof_log(definition: Definition, path: Path) -> ProofLog:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from shoal.collapse.read import open_records
 from shoal.definition.model import Search
-from shoal.engines.opening import open_source
 from shoal.events import Proved
 from shoal.pipeline import prepare
 from shoal.search.run import search
@@ -74,15 +74,11 @@ class Clock:
 def prepare_problem(definition: Definition, watch: Watch, file: str, spark: Any = None) -> Prepared:
     """Read the source of a definition once, and state its problem."""
     watch(f"Reading {definition.source.shown}")
-    source = open_source(
-        definition.source.options(),
-        expect=set(definition.attributes),
-        resources=definition.engine.resources(
-            lambda share: watch(f"Reading {definition.source.shown}: {share:.0%}")
-        ),
-        spark=spark,
-    )
-    with closing(source):
+
+    def progress(share: float) -> None:
+        watch(f"Reading {definition.source.shown}: {share:.0%}")
+
+    with closing(open_records(definition, progress, spark)) as source:
         return prepare(definition, source, file=file)
 
 

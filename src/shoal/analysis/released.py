@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.collapse.read import open_records
 from shoal.definition.model import OutputFile, OutputTable
 from shoal.encode.rows import number_rows
 from shoal.engines.opening import open_source
@@ -103,13 +104,7 @@ def find_release(definition: Definition, *, file: str, spark: Any = None) -> Ite
                 hint=f"release it first: shoal run {file}",
             )
         cleanup.enter_context(closing(release))
-        source = open_source(
-            definition.source.options(),
-            expect=set(definition.attributes),
-            resources=definition.engine.resources(),
-            spark=spark,
-        )
-        cleanup.enter_context(closing(source))
+        source = cleanup.enter_context(closing(open_records(definition, spark=spark)))
         prepared = prepare(definition, source, file=file)
         node, classes = _matched(prepared, release)
         yield Measured(source, release, prepared, node, classes)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.collapse.read import open_records
 from shoal.definition.model import Several
 from shoal.definition.outputs import check_written, would_overwrite
 from shoal.definition.read import from_mapping
@@ -96,15 +97,15 @@ def located(release: Any) -> SourceLocation | Several | None:
 
 def opened_data(definition: Definition, data: Any, observe: Observer, spark: Any) -> Source:
     """The new records, where they are; long queries report their progress."""
-    resources = definition.engine.resources(lambda share: observe(Working(share)))
+
+    def progress(share: float) -> None:
+        observe(Working(share))
+
     if is_named(data):
-        return open_source(
-            definition.source.options(),
-            expect=set(definition.attributes),
-            resources=resources,
-            spark=spark,
-        )
-    return open_spark_frame(data) if is_spark(data) else open_frame(data, resources=resources)
+        return open_records(definition, progress, spark)
+    if is_spark(data):
+        return open_spark_frame(data)
+    return open_frame(data, resources=definition.engine.resources(progress))
 
 
 def opened_release(release: Any, definition: Definition, spark: Any) -> Source:

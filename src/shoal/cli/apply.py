@@ -55,11 +55,11 @@ def apply(
     """Recode new records with the levels and labels of an earlier release, and verify them."""
     from shoal.applying.apply import apply as run_apply
     from shoal.cli.interrupts import Interrupts
-    from shoal.cli.terminal import Display, print_json, save_json
+    from shoal.cli.terminal import Display, json_file, print_json, save_json
     from shoal.errors import after_publishing
 
     quiet = quiet or json == "-"
-    result = None if json is None or json == "-" else Path(json)
+    result = json_file(json)
     new, target = _location(data), _location(output)
     earlier = None if release is None else _location(release)
     if result is not None:

@@ -37,7 +37,7 @@ def explain(
     from shoal.analysis.explain import explain as find
     from shoal.analysis.explain_result import explain_result, result_in
     from shoal.cli.solutions import read_definition
-    from shoal.cli.terminal import print_json, progress_of, save_json, show_sections
+    from shoal.cli.terminal import progress_of, show_answer
 
     result = result_in(definition)
     if result is not None:
@@ -47,13 +47,7 @@ def explain(
         given = read_definition(definition, {"JSON": json}, time_limit)
         with progress_of(f"Reading {given.source.shown}") as display:
             found = find(given, watch=display.say, file=str(definition))
-    if json == "-":
-        print_json(found.to_dict())
-        return
-    show_sections(found.sections())
-    if json is not None:
-        save_json(Path(json), found.to_dict())
-        typer.echo(f"\nWritten: {json}")
+    show_answer(found, json)
 
 
 explain.__doc__ = f"{explain.__doc__}\n{EXAMPLES}"
@@ -61,9 +55,10 @@ explain.__doc__ = f"{explain.__doc__}\n{EXAMPLES}"
 
 def _check_kept(result: Path, json: str | None) -> None:
     """Refuse to overwrite the result that is read."""
+    from shoal.cli.terminal import json_file
     from shoal.definition.outputs import check_data_kept
     from shoal.engines.local_files import check_place
 
-    if json is not None and json != "-":
-        check_place(Path(json))
-        check_data_kept(str(result), Path(json))
+    if (file := json_file(json)) is not None:
+        check_place(file)
+        check_data_kept(str(result), file)

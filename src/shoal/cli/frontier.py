@@ -37,15 +37,15 @@ def frontier(
 ) -> None:
     """Find the least loss for a grid of k and suppression limits; nothing is released."""
     from shoal.analysis.frontier import frontier as solve
-    from shoal.cli.solutions import raise_if_interrupted, read_definition, write
-    from shoal.cli.terminal import progress_of
+    from shoal.cli.solutions import raise_if_interrupted, read_definition
+    from shoal.cli.terminal import progress_of, show_answer
 
     given = read_definition(definition, {"JSON": json, "picture": svg}, time_limit)
     with progress_of(f"Reading {given.source.shown}") as display:
         found = solve(given, k, suppression, watch=display.say, file=str(definition))
     if svg is not None:
         found.plot().save(svg)
-    write(found, found.to_dict(), json, [svg])
+    show_answer(found, json, [svg])
     raise_if_interrupted(found.ended)
 
 

@@ -39,8 +39,8 @@ def lattice(
 ) -> None:
     """List every node with its k, suppressed records, precision and loss; nothing is released."""
     from shoal.analysis.lattice import lattice as count_nodes
-    from shoal.cli.solutions import read_definition, write
-    from shoal.cli.terminal import progress_of
+    from shoal.cli.solutions import read_definition
+    from shoal.cli.terminal import progress_of, show_answer
     from shoal.engines.local_files import write_whole
 
     given = read_definition(definition, {"JSON": json, "CSV": csv, "picture": svg})
@@ -56,7 +56,7 @@ def lattice(
         write_whole(found.to_csv(), csv)
     if svg is not None:
         found.plot().save(svg)
-    write(found, found.to_dict(), json, [csv, svg])
+    show_answer(found, json, [csv, svg])
 
 
 lattice.__doc__ = f"{lattice.__doc__}\n{EXAMPLES}"

@@ -196,12 +196,6 @@ def _check_free(catalog: Path, json: str | None) -> None:
 
 def _show(found: Any, json: str | None) -> None:
     """A value as JSON, or as sections."""
-    from shoal.cli.terminal import print_json, save_json, show_sections
+    from shoal.cli.terminal import show_answer
 
-    if json == "-":
-        print_json(found.to_dict())
-        return
-    show_sections(found.sections())
-    if json is not None:
-        save_json(Path(json), found.to_dict())
-        typer.echo(f"\nWritten: {json}")
+    show_answer(found, json)

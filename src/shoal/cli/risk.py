@@ -63,7 +63,7 @@ def risk(
 ) -> None:
     """Measure how likely people are recognised: attackers, uniques, what columns disclose."""
     from shoal.analysis.before_after import risk as measure
-    from shoal.cli.terminal import print_json, progress_of, save_json, show_sections
+    from shoal.cli.terminal import json_file, progress_of, show_answer
 
     if sum(given is not None for given in (fraction, population, population_file)) > 1:
         raise typer.BadParameter("give one of --fraction, --population and --population-file")
@@ -72,8 +72,8 @@ def risk(
         raise typer.BadParameter("a definition says --person and --sensitive itself")
     if not names and Path(data).suffix.lower() not in (".yaml", ".yml", ".json", ".xml"):
         raise typer.BadParameter("a data file needs its quasi-identifiers", param_hint="--qi")
-    if json is not None and json != "-":
-        _check_free(Path(json), data, population_file, is_definition=not names)
+    if (file := json_file(json)) is not None:
+        _check_free(file, data, population_file, is_definition=not names)
     with progress_of(f"Measuring {data}"):
         found = measure(
             data,
@@ -87,13 +87,7 @@ def risk(
             largest_set=sets,
             key_distinction=key_distinction,
         )
-    if json == "-":
-        print_json(found.to_dict())
-        return
-    show_sections(found.sections())
-    if json is not None:
-        save_json(Path(json), found.to_dict())
-        typer.echo(f"\nWritten: {json}")
+    show_answer(found, json)
 
 
 risk.__doc__ = f"{risk.__doc__}\n{EXAMPLES}"

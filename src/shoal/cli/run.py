@@ -200,12 +200,13 @@ def check_places(
     transformation: Path | None = None,
 ) -> None:
     """Refuse, before the long work, a file that could not be written after it."""
+    from shoal.cli.terminal import json_file
     from shoal.definition.outputs import check_written
     from shoal.engines.local_files import check_place
 
     failure = None if definition.report is None else of_failure(definition.report)
     given = {
-        "result": _json_path(json),
+        "result": json_file(json),
         "proof": proof,
         "transformation": transformation,
         "report of a failure": failure,
@@ -216,18 +217,15 @@ def check_places(
         check_place(path)
 
 
-def _json_path(json: str | None) -> Path | None:
-    return None if json is None or json == "-" else Path(json)
-
-
 def write_records(
     definition: Definition, result: Result, json: str | None, report: Path | None, command: str
 ) -> None:
     """The result and the report, where they were asked for."""
+    from shoal.cli.terminal import json_file
     from shoal.report.result import to_json, write_result
     from shoal.report.run import write_report
 
-    path = _json_path(json)
+    path = json_file(json)
     if path is not None:
         write_result(result, path)
     elif json is not None:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from shoal.definition.model import Definition
-    from shoal.report.shown import Shown
 
 EXAMPLES = """
 \b
@@ -48,7 +47,7 @@ def solutions(
 ) -> None:
     """List the least lossy safe nodes, or all minimal ones; nothing is released."""
     from shoal.analysis.solutions import solutions as find
-    from shoal.cli.terminal import progress_of
+    from shoal.cli.terminal import progress_of, show_answer
 
     if minimal and best is not None:
         raise typer.BadParameter("give --best or --minimal, not both")
@@ -64,7 +63,7 @@ def solutions(
         )
     if svg is not None:
         found.plot().save(svg)
-    write(found, found.to_dict(), json, [svg])
+    show_answer(found, json, [svg])
     raise_if_interrupted(found.ended)
 
 
@@ -98,23 +97,3 @@ def raise_if_interrupted(ended: str | None) -> None:
 
     if ended == "interrupted":
         raise Interrupted("interrupted; what was found until then is written", code="interrupted")
-
-
-def write(
-    found: Shown,
-    plain: Mapping[str, object],
-    json: str | None,
-    others: list[Path | None],
-) -> None:
-    """Print what was found and write the JSON; `others` were written already, and are named."""
-    from shoal.cli.terminal import print_json, save_json, show_sections
-
-    if json is not None and json != "-":
-        save_json(Path(json), plain)
-    if json == "-":
-        print_json(plain)
-        return
-    show_sections(found.sections())
-    for path in (None if json is None else Path(json), *others):
-        if path is not None:
-            typer.echo(f"\nWritten: {path}")

@@ -18,8 +18,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import typer
 from rich.console import Console
@@ -32,8 +33,7 @@ from shoal.events import Phase, Progress, Working
 from shoal.report.sections import DOING, explained, lost, safety, standing, warnings, where
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.status import Status
 
@@ -85,6 +85,39 @@ def print_json(value: Any) -> None:
 def save_json(path: Path, value: Any) -> None:
     """A plain value as a JSON file, replaced in one step."""
     write_whole(json.dumps(value, indent=2, ensure_ascii=False) + "\n", path)
+
+
+class Answer(Protocol):
+    """What a command found: sections for people, plain values for scripts."""
+
+    def sections(self) -> Sequence[Section]:
+        """Titles, sentences and tables."""
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Plain values for JSON."""
+
+
+def show_answer(answer: Answer, json: str | None, others: Sequence[Path | None] = ()) -> None:
+    """Print what was found, and write it as JSON where that was asked for.
+
+    With `-` the JSON is all that is printed. `others` are files that were written already, and are
+    named.
+    """
+    if json == "-":
+        print_json(answer.to_dict())
+        return
+    file = json_file(json)
+    if file is not None:
+        save_json(file, answer.to_dict())
+    show_sections(answer.sections())
+    for path in (file, *others):
+        if path is not None:
+            typer.echo(f"\nWritten: {path}")
+
+
+def json_file(json: str | None) -> Path | None:
+    """The file that `--json` names; `-` is standard output."""
+    return None if json is None or json == "-" else Path(json)
 
 
 def table_of(

@@ -33,23 +33,17 @@ def utility(
 ) -> None:
     """Measure what a release lost: losses, quality, distributions, dependence of columns."""
     from shoal.analysis.utility import utility as measure
-    from shoal.cli.terminal import print_json, progress_of, save_json, show_sections
+    from shoal.cli.terminal import json_file, progress_of, show_answer
     from shoal.definition.outputs import check_written
     from shoal.definition.read import read
     from shoal.engines.local_files import check_place
 
-    if json is not None and json != "-":
-        check_place(Path(json))
-        check_written(read(definition), str(definition), {"result": Path(json)})
+    if (file := json_file(json)) is not None:
+        check_place(file)
+        check_written(read(definition), str(definition), {"result": file})
     with progress_of(f"Measuring the release of {definition}"):
         found = measure(definition, target)
-    if json == "-":
-        print_json(found.to_dict())
-        return
-    show_sections(found.sections())
-    if json is not None:
-        save_json(Path(json), found.to_dict())
-        typer.echo(f"\nWritten: {json}")
+    show_answer(found, json)
 
 
 utility.__doc__ = f"{utility.__doc__}\n{EXAMPLES}"

@@ -36,19 +36,13 @@ def what_if(
     from shoal.analysis.what_if import what_if as ask
     from shoal.choosing import parse_levels
     from shoal.cli.solutions import read_definition
-    from shoal.cli.terminal import print_json, progress_of, save_json, show_sections
+    from shoal.cli.terminal import progress_of, show_answer
 
     levels = None if node is None else parse_levels(node)
     given = read_definition(definition, {"JSON": json}, time_limit)
     with progress_of(f"Reading {given.source.shown}") as display:
         found = ask(given, levels, watch=display.say, file=str(definition))
-    if json == "-":
-        print_json(found.to_dict())
-        return
-    show_sections(found.sections())
-    if json is not None:
-        save_json(Path(json), found.to_dict())
-        typer.echo(f"\nWritten: {json}")
+    show_answer(found, json)
 
 
 what_if.__doc__ = f"{what_if.__doc__}\n{EXAMPLES}"

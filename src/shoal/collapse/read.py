@@ -1,14 +1,15 @@
 """The distinct tuples of a source: read at once where they fit, else from higher levels up.
 
 Where demands need it, the table of the population that the records are a part of is counted too.
+Both tables are opened here as the definition says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -128,6 +129,22 @@ def _raised(large: Large) -> Collapsed:
         raised=Raised(bottom, large.records_of),
     )
     return Collapsed(large.definition, table, large.values)
+
+
+def open_records(
+    definition: Definition, on_progress: Callable[[float], None] | None = None, spark: Any = None
+) -> Source:
+    """The records that a definition reads.
+
+    `on_progress` gets the share of a long query that is done. `spark` is the session for what is in
+    Spark, else one is made.
+    """
+    return open_source(
+        definition.source.options(),
+        expect=set(definition.attributes),
+        resources=definition.engine.resources(on_progress),
+        spark=spark,
+    )
 
 
 @contextmanager
