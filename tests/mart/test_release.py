@@ -176,6 +176,23 @@ def test_demands_on_sensitive_columns_hold_in_the_classes_of_every_source(tmp_pa
     assert clinic(tmp_path, people).ask("sex").levels == {"sex": 0}
 
 
+def test_without_quasi_identifiers_all_selected_rows_are_one_class(tmp_path: Path) -> None:
+    mart = many(tmp_path)
+    assert mart.ask("therapy").rows_released == 60
+    mart.survival = [(*row[:3], "A") for row in mart.survival]
+    with pytest.raises(Infeasible) as refusal:
+        mart.ask("therapy")
+    assert "all selected rows are one class" in refusal.value.what
+    assert "therapy" in refusal.value.what
+
+
+def test_kept_columns_that_tell_too_much_are_warned_of(tmp_path: Path) -> None:
+    mart = many(tmp_path)
+    found = mart.ask("age", "days", k=5)
+    assert {(each.code, each.attribute) for each in found.warnings} == {("kept-unique", "days")}
+    assert "Warnings" in str(found)
+
+
 def test_random_ids_are_new_in_each_release_and_one_for_each_person(tmp_path: Path) -> None:
     mart = many(tmp_path, findings=2)
     mart.keys = {"policy": {"overlap": "report"}}

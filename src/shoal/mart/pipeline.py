@@ -28,12 +28,13 @@ from shoal.errors import Refused, UserError
 from shoal.events import Event, Phase, Working
 from shoal.mart.anonymise import anonymise, count
 from shoal.mart.comparing import compare
+from shoal.mart.kept import refuse_uniform
 from shoal.mart.linking import linked
 from shoal.mart.log import Log
 from shoal.mart.overwriting import check_kept
 from shoal.mart.policy import check_request, check_share, demanded_k
 from shoal.mart.read import catalog_from_mapping, read_catalog, read_request, request_from_mapping
-from shoal.mart.recording import as_asked, recorded
+from shoal.mart.recording import as_asked, recorded, recorded_mistakes
 from shoal.mart.releasing import Making, recipe_of, refuse_tied_rows, stage, verify_staged
 from shoal.mart.result import build_result, entry_of, write_report
 from shoal.mart.selection import resolve
@@ -85,7 +86,9 @@ def request(
     Every request leaves an entry in the log of the catalog, also when it ends with an error. After
     an error, the old output or none is there.
     """
-    watch, mart = Stopwatch(), load_catalog(catalog)
+    watch = Stopwatch()
+    with recorded_mistakes(catalog):
+        mart = load_catalog(catalog)
     log = Log(mart.log)
     with recorded(log) as record, ExitStack() as cleanup:
         asked = _overridden(load_request(request), output, asker=asker, k=k, report=report)
@@ -116,6 +119,7 @@ def request(
         watch.lap("link")
 
         # 3. Anonymisation: the classes of each source, its levels, and the rows that stay.
+        refuse_uniform(resolved, source, table.person)
         counted = count(parts, source, _domain(resolved, sources))
         limit = _suppression_limit(asked, table.rows)
         check_records(target, table.rows - limit)
@@ -141,6 +145,7 @@ def request(
                 overlaps = compare(mart, sources, recipe, asked.asker, held.entries)
             observe(Phase("publish"))
             digest = held.append(record.entry("released", **entry_of(result, recipe)))
+            record.is_released = True
             output = staged.publish()
         result = replace(result, overlaps=overlaps, digest=digest, output=output)
         if asked.report is not None:

@@ -9,12 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import BadHierarchy, Declined, Infeasible, Refused, ShoalError, UserError
+from shoal.definition.read import content, parse
+from shoal.errors import (
+    BadDefinition,
+    BadHierarchy,
+    Declined,
+    Infeasible,
+    Refused,
+    ShoalError,
+    UserError,
+)
+from shoal.mart.log import Log
 
 if TYPE_CHECKING:
-    from shoal.mart.log import Log
     from shoal.mart.request import Request
 
 REFUSALS = (UserError, Infeasible, Refused, Declined)
@@ -23,11 +33,15 @@ REFUSALS = (UserError, Infeasible, Refused, Declined)
 
 @dataclass
 class Asked:
-    """What is known of a request so far: the log gets it, however the request ends."""
+    """What is known of a request so far: the log gets it, however the request ends.
+
+    `is_released` says that the log has an entry of its release.
+    """
 
     asker: str | None = None
     request: Mapping[str, Any] | None = None
     sources: Mapping[str, str | None] = field(default_factory=dict)
+    is_released: bool = False
 
     def entry(self, kind: str, **more: Any) -> dict[str, Any]:
         """An entry for the log."""
@@ -44,9 +58,11 @@ def recorded(log: Log) -> Iterator[Asked]:
     asked = Asked()
     try:
         log.entries()
-        yield asked
+        with _without_values():
+            yield asked
     except BaseException as error:
-        kind = "refused" if isinstance(error, REFUSALS) else "failed"
+        is_answer = isinstance(error, REFUSALS) and not asked.is_released
+        kind = "refused" if is_answer else "failed"
         code, reason = _reason(error)
         try:
             log.append(asked.entry(kind, code=code, reason=reason))
@@ -54,6 +70,43 @@ def recorded(log: Log) -> Iterator[Asked]:
             if code != failure.code:
                 raise failure from error
         raise
+
+
+@contextmanager
+def _without_values() -> Iterator[None]:
+    """An asker is not told which values of a source its hierarchy does not cover."""
+    try:
+        yield
+    except BadHierarchy as error:
+        if error.code != "uncovered-value":
+            raise
+        raise BadHierarchy(
+            error.what.partition(" of the data: ")[0],
+            code=error.code,
+            hint="tell the owner of the mart: `shoal mart check` says more",
+        ) from None
+
+
+@contextmanager
+def recorded_mistakes(catalog: object) -> Iterator[None]:
+    """Log a request that ends because its catalog has mistakes, where the catalog names a log."""
+    try:
+        yield
+    except BadDefinition as error:
+        log = _log_of(catalog)
+        if log is not None:
+            log.append(Asked().entry("refused", code=error.code, reason=error.what))
+        raise
+
+
+def _log_of(catalog: object) -> Log | None:
+    """The log that a catalog with mistakes names, if that much of it can be read."""
+    data, folder = catalog, Path()
+    if isinstance(catalog, str | Path):
+        path = Path(catalog)
+        data, folder = parse(content(path), str(path), path.suffix.lower()).data, path.parent
+    named = data.get("log") if isinstance(data, Mapping) else None
+    return Log(folder / named) if isinstance(named, str) and named else None
 
 
 def _reason(error: BaseException) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from shoal.engines.base import Generalization, Recoding
 from shoal.engines.duckdb.staged import formula_cautions
 from shoal.engines.opening import recode_into
 from shoal.errors import Refused, quoted
+from shoal.mart.kept import kept_cautions
 from shoal.mart.recipe import Recipe, ReleasedClass
 from shoal.mart.verifying import Claim, Claims, judge
 from shoal.release.recode import generalization
@@ -195,7 +196,7 @@ def verify_staged(making: Making, staged: Staged) -> Checked:
     claims = _claims(making)
     with staged.source() as written:
         findings = judge(claims, making.source, written)
-        warnings = formula_cautions(making.target, written)
+        warnings = (*kept_cautions(making), *formula_cautions(making.target, written))
         sha256 = written.fingerprint()
     refuse_unless_safe(Verdict(findings, claims.rows, 0, 0))
     return Checked(findings, warnings, sha256)

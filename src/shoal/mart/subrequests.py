@@ -127,18 +127,26 @@ def _of_request(mistake: Mistake) -> Mistake:
 
 
 def _other(asked: Resolved, name: str) -> Attribute:
-    """A column that is no quasi-identifier here: kept, and judged where something is demanded.
+    """A column that is no quasi-identifier here: kept, and judged where something is demanded."""
+    return demanded(asked).get(name, Attribute(role="keep"))
 
-    What is demanded of a sensitive column holds in the classes of every source. The party that
-    holds a source knows its own values; what it must not learn are those of the others.
+
+def demanded(asked: Resolved) -> dict[str, Attribute]:
+    """The projected sensitive columns of which something is demanded.
+
+    It is demanded in the classes of every source. The party that holds a source knows its own
+    values; what it must not learn are those of the others.
     """
-    declared = asked.catalog.column(asked.columns[name])
-    untransformed = asked.catalog.sources[asked.columns[name].source].untransformed
-    if declared.role != "sensitive" or untransformed is not None:
-        return Attribute(role="keep")
-    diversity = demanded_diversity(asked.catalog, asked.request, declared)
-    sensitive = declared.model_copy(update={"diversity": diversity})
-    return sensitive if any(demands_on(name, sensitive)) else Attribute(role="keep")
+    found: dict[str, Attribute] = {}
+    for name, ref in asked.columns.items():
+        declared = asked.catalog.column(ref)
+        untransformed = asked.catalog.sources[ref.source].untransformed
+        if declared.role == "sensitive" and untransformed is None:
+            diversity = demanded_diversity(asked.catalog, asked.request, declared)
+            sensitive = declared.model_copy(update={"diversity": diversity})
+            if any(demands_on(name, sensitive)):
+                found[name] = sensitive
+    return found
 
 
 def _limit(asked: Resolved, name: str) -> Limit | None:
