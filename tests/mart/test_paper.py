@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import json
 import shutil
 import sqlite3
 from collections import Counter
@@ -16,7 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 from examples.mart import make_sources
 
+from commands import shoal
 from shoal import mart
+from shoal.errors import Refused
 from shoal.mart import MartResult
 
 ROOT = Path(__file__).parent.parent.parent
@@ -209,6 +212,16 @@ def test_profiles_and_survival_are_those_of_the_right_cases(
     )
 
 
+def test_both_settings_together_would_tell_who_is_alone(
+    setting_a: MartResult, setting_b: MartResult, example: Path
+) -> None:
+    """The same asker is refused: profiles tie the rows of both releases together."""
+    with pytest.raises(Refused) as refused:
+        asked(example, "catalog.yaml", "request-b.yaml", asker="oncology", output="data/again.csv")
+    assert refused.value.code == "overlap"
+    assert not (example / "data" / "again.csv").exists()
+
+
 TABLE_2 = Counter(
     {
         ("3", "0", "1", "I25", "[25.0,...,29.9] Overweight"): 1,
@@ -241,3 +254,22 @@ def test_joint_scope_leaves_no_row_of_table_2_unique(example: Path) -> None:
     rows = Counter(tuple(row.values()) for row in released(example / "joint.csv"))
     assert min(rows.values()) >= 2
     assert result.rows_unique == 0
+
+
+def test_the_command_does_the_same(example: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mart"
+    shutil.copytree(example, folder, ignore=shutil.ignore_patterns("log.*", "release*"))
+    assert shoal("mart", "check", "catalog.yaml", folder=folder).returncode == 0
+    done = shoal(
+        *("mart", "request", "catalog.yaml", "request-a.yaml", "--json", "a.json"), folder=folder
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads((folder / "a.json").read_text(encoding="utf-8"))
+    path = [(step["column"], step["level"]) for step in found["sources"]["findings"]["steps"]]
+    assert path == [("R", 1), ("PT", 1)]
+    assert len(classes_of(released(folder / "data" / "release-a.csv"))) == 16
+    refused = shoal(
+        *("mart", "request", "catalog.yaml", "request-b.yaml", "--as", "oncology"), folder=folder
+    )
+    assert refused.returncode == 4, refused.stderr
+    assert shoal("mart", "log", "catalog.yaml", "--check", folder=folder).returncode == 0

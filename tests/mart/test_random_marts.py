@@ -185,3 +185,30 @@ def test_every_release_is_right_and_every_refusal_has_its_reason(data: st.DataOb
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ask(drawn.write(folder), asked, Judged(drawn, asked), folder / "out.csv")
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_releases_of_one_asker_never_intersect_below_k_unseen(data: st.DataObject) -> None:
+    drawn = data.draw(marts())
+    asked = [data.draw(requests(drawn)) for _ in range(data.draw(st.integers(2, 3)))]
+    earlier: list[Release] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        catalog = drawn.write(folder)
+        for number, each in enumerate(asked):
+            answer = ask(catalog, each, Judged(drawn, each), folder / f"out{number}.csv")
+            if answer is not None:
+                result, release = answer
+                assert bool(result.overlaps) or not intersect_below_k(drawn, earlier, release)
+                earlier.append(release)
+
+
+def intersect_below_k(drawn: DrawnMart, earlier: Sequence[Release], new: Release) -> bool:
+    """Whether a new release and an earlier one tell something that is true of fewer than k."""
+    return any(
+        oracle.has_small_cell(drawn.mart, old, new, source)
+        for old in earlier
+        for source in {column[0] for column in (*old.columns, *new.columns)}
+    )
