@@ -21,7 +21,7 @@ from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.outputs import check_written, sources_of
 from shoal.definition.read import from_mapping, read
-from shoal.engines.local_files import check_place
+from shoal.engines.local_files import check_writable
 from shoal.engines.opening import (
     check_apart,
     check_columns,
@@ -88,7 +88,7 @@ def run(
     further = {key: Path(path) for key, path in asked_for.items() if path is not None}
     check_written(definition, file, further)
     for path in further.values():
-        check_place(path)
+        check_writable(path)
     with ExitStack() as cleanup:
         cleanup.enter_context(one_session(definition.source.options(), target, spark=spark))
         check_target(target, spark=spark)

@@ -208,8 +208,8 @@ class _Rows:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a fit that ends at its limit of steps is a fit too
             model.fit(distinct[:, :-1], distinct[:, -1], logisticregression__sample_weight=times)
-        asked, again = np.unique(features[test], axis=0, return_inverse=True)
-        predicted: Ints = model.predict(asked)[again.reshape(-1)]
+        tested, again = np.unique(features[test], axis=0, return_inverse=True)
+        predicted: Ints = model.predict(tested)[again.reshape(-1)]
         return predicted
 
 

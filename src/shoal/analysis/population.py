@@ -304,10 +304,10 @@ def _shape(sample: Sample, number: float, b: float, *, upper: bool) -> float | N
     p = sample.fraction
     d = (1 - p) * (1 - b)
     ratio, odds = math.log(b) - math.log1p(-d), d / (1 - d)
-    wanted = math.log(sample.of_size(1)) - math.log(number * p)
+    target = math.log(sample.of_size(1)) - math.log(number * p)
 
     def excess(a: float) -> float:
-        return a * ratio + math.log1p(a * odds) - wanted
+        return a * ratio + math.log1p(a * odds) - target
 
     peak = max(-1 / ratio - 1 / odds, 0.0)
     if excess(peak) < 0:

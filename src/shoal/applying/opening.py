@@ -83,8 +83,8 @@ def is_named(data: Any) -> bool:
     return isinstance(data, str | Path | dict | list | tuple)
 
 
-def _plain(place: Any) -> Any:
-    return str(place) if isinstance(place, Path) else place
+def _plain(location: Any) -> Any:
+    return str(location) if isinstance(location, Path) else location
 
 
 def located(release: Any) -> SourceLocation | Several | None:
@@ -110,10 +110,10 @@ def opened_data(definition: Definition, data: Any, observe: Observer, spark: Any
 
 def opened_release(release: Any, definition: Definition, spark: Any) -> Source:
     """An earlier release, as it is stored where the engine can tell."""
-    place = located(release)
-    if place is None:
+    location = located(release)
+    if location is None:
         return open_spark_frame(release) if is_spark(release) else open_frame(release, stored=True)
-    options, names = place.options(), set(definition.attributes)
+    options, names = location.options(), set(definition.attributes)
     if isinstance(options, FileOptions):
         header = True if options.header is None else options.header
         return open_files(replace(options, header=header), names, stored=True)

@@ -107,9 +107,9 @@ def _location(text: str) -> Any:
 def _check_result(transformation: Path, data: Any, output: Any, release: Any, result: Path) -> None:
     """Refuse, before anything is read, a result that would overwrite what is read or written."""
     from shoal.applying.opening import check_result
-    from shoal.engines.local_files import check_place
+    from shoal.engines.local_files import check_writable
 
-    check_place(result)
+    check_writable(result)
     check_result(transformation, data, output, release, result)
 
 

@@ -34,23 +34,23 @@ def compare(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Search the data of a definition with several strategies; nothing is released."""
-    from shoal.cli.terminal import Display
+    from shoal.cli.terminal import Display, json_file
     from shoal.comparing import compare as compare_strategies
     from shoal.definition.outputs import check_kept
     from shoal.definition.read import override, read
-    from shoal.engines.local_files import check_place
+    from shoal.engines.local_files import check_writable
     from shoal.events import Phase
     from shoal.report.comparison import document, text, write_comparison
     from shoal.report.sections import standing
 
-    places = [path for path in (None if json in (None, "-") else Path(json), report) if path]
-    for path in places:
-        check_place(path)
+    files = [path for path in (json_file(json), report) if path]
+    for path in files:
+        check_writable(path)
     names = [] if strategies == "all" else [name.strip() for name in strategies.split(",")]
     search = None if time_limit is None else {"time limit": time_limit}
     file = f"{definition} with the options of the command"
     changed = override(read(definition), {"search": search}, file)
-    for path in places:
+    for path in files:
         check_kept(changed, definition, path)
     with Display(quiet=quiet or json == "-") as display:
 
@@ -61,13 +61,13 @@ def compare(
                 display.say(f"Searching by {strategy}: {standing(event)}")
 
         compared = compare_strategies(changed, names, watch=watch)
-    for path in places:
+    for path in files:
         write_comparison(compared, path)
     if json == "-":
         typer.echo(document(compared), nl=False)
     elif not quiet:
         typer.echo(text(compared), nl=False)
-        for path in places:
+        for path in files:
             typer.echo(f"Written: {path}")
 
 

@@ -57,8 +57,8 @@ def _check_kept(result: Path, json: str | None) -> None:
     """Refuse to overwrite the result that is read."""
     from shoal.cli.terminal import json_file
     from shoal.definition.outputs import check_data_kept
-    from shoal.engines.local_files import check_place
+    from shoal.engines.local_files import check_writable
 
     if (file := json_file(json)) is not None:
-        check_place(file)
+        check_writable(file)
         check_data_kept(str(result), file)

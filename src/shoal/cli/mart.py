@@ -91,11 +91,11 @@ def _answered(
     """
     from shoal.cli.interrupts import Interrupts
     from shoal.cli.terminal import Display
-    from shoal.engines.local_files import check_place, sweep_own
+    from shoal.engines.local_files import check_writable, sweep_own
     from shoal.mart import request as answer
 
     for path in options["further"].values():
-        check_place(path)
+        check_writable(path)
 
     def clean() -> None:
         if options["output"] is not None:
@@ -184,13 +184,13 @@ def _path(json: str | None) -> Path | None:
 
 def _check_free(catalog: Path, json: str | None) -> None:
     """Refuse a file for the JSON that cannot be written, or would overwrite what is read."""
-    from shoal.engines.local_files import check_place
+    from shoal.engines.local_files import check_writable
     from shoal.mart import read_catalog
     from shoal.mart.overwriting import check_kept
 
     path = _path(json)
     if path is not None:
-        check_place(path)
+        check_writable(path)
         check_kept(read_catalog(catalog), {"catalog": catalog}, None, {"result": path})
 
 

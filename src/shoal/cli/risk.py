@@ -104,9 +104,9 @@ def _check_free(
     """Refuse, before anything is read, a file that cannot be written or would overwrite another."""
     from shoal.definition.outputs import check_data_kept, check_written
     from shoal.definition.read import read
-    from shoal.engines.local_files import check_place
+    from shoal.engines.local_files import check_writable
 
-    check_place(path)
+    check_writable(path)
     if is_definition:
         check_written(read(data), data, {"result": path})
     else:

@@ -139,7 +139,7 @@ def run_definition(
     from shoal.errors import Infeasible, after_publishing
     from shoal.pipeline import run as run_pipeline
 
-    check_places(definition, json, proof, file, transformation)
+    check_files(definition, json, proof, file, transformation)
     command = command or f"shoal run {shlex.quote(file)}"
 
     def clean() -> None:
@@ -187,12 +187,12 @@ def remove_leftovers(definition: Definition, *further: Path | None) -> None:
     """Remove the temporary files of this process: it makes one run, so they are of that run."""
     from shoal.engines.local_files import sweep_own
 
-    places = [*further, None if definition.output is None else definition.output.file]
-    for place in filter(None, places):
-        sweep_own(place.resolve().parent, definition.engine.spill_folder)
+    files = [*further, None if definition.output is None else definition.output.file]
+    for file in filter(None, files):
+        sweep_own(file.resolve().parent, definition.engine.spill_folder)
 
 
-def check_places(
+def check_files(
     definition: Definition,
     json: str | None,
     proof: Path | None,
@@ -202,7 +202,7 @@ def check_places(
     """Refuse, before the long work, a file that could not be written after it."""
     from shoal.cli.terminal import json_file
     from shoal.definition.outputs import check_written
-    from shoal.engines.local_files import check_place
+    from shoal.engines.local_files import check_writable
 
     failure = None if definition.report is None else of_failure(definition.report)
     given = {
@@ -214,7 +214,7 @@ def check_places(
     further = {key: path for key, path in given.items() if path is not None}
     check_written(definition, file, further)
     for path in filter(None, (definition.report, *further.values())):
-        check_place(path)
+        check_writable(path)
 
 
 def write_records(

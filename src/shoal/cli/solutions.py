@@ -79,15 +79,15 @@ def read_definition(
     """
     from shoal.definition.outputs import check_written
     from shoal.definition.read import override, read
-    from shoal.engines.local_files import check_place
+    from shoal.engines.local_files import check_writable
 
     search = None if time_limit is None else {"time limit": time_limit}
     name = f"{path} with the options of the command"
     definition = override(read(path), {"search": search}, name)
-    places = {key: Path(to) for key, to in written.items() if to is not None and to != "-"}
-    check_written(definition, str(path), places)
-    for place in places.values():
-        check_place(place)
+    files = {key: Path(to) for key, to in written.items() if to is not None and to != "-"}
+    check_written(definition, str(path), files)
+    for file in files.values():
+        check_writable(file)
     return definition
 
 

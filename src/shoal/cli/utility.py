@@ -36,10 +36,10 @@ def utility(
     from shoal.cli.terminal import json_file, progress_of, show_answer
     from shoal.definition.outputs import check_written
     from shoal.definition.read import read
-    from shoal.engines.local_files import check_place
+    from shoal.engines.local_files import check_writable
 
     if (file := json_file(json)) is not None:
-        check_place(file)
+        check_writable(file)
         check_written(read(definition), str(definition), {"result": file})
     with progress_of(f"Measuring the release of {definition}"):
         found = measure(definition, target)

@@ -232,7 +232,7 @@ def _alive(process: int) -> bool:
     return True
 
 
-def check_place(path: Path) -> None:
+def check_writable(path: Path) -> None:
     """Refuse, before any long work, a file that could not be written in the end."""
     if path.is_dir():
         raise _refusal(path, "it is a folder")

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from shoal.engines.local_files import check_place
+from shoal.engines.local_files import check_writable
 from shoal.engines.opening import (
     check_apart,
     check_columns,
@@ -97,7 +97,7 @@ def request(
         written = {**(further or {}), **_files(report=asked.report)}
         check_kept(mart, _files(catalog=catalog, request=request), asked.output, written)
         for path in written.values():
-            check_place(path)
+            check_writable(path)
 
         # 1. Preprocessing: the columns, the policy, and the values that are selected.
         names = mart.short_names(mart.expand(asked.project))

@@ -40,8 +40,8 @@ def draw_curves(
     marks = [f'<text x="{LEFT}" y="20" font-weight="600" fill="#1b2a33">{escape(title)}</text>']
     marks += _axes(xs, ys, across, up)
     for number, curve in enumerate(curves):
-        places = [at(*point) for point in curve.points]
-        marks += _curve(number, curve, places)
+        positions = [at(*point) for point in curve.points]
+        marks += _curve(number, curve, positions)
     marks += [
         f'<text x="{LEFT}" y="{TOP + HEIGHT + 62 + 18 * i}">{escape(line)}</text>'
         for i, line in enumerate(said)
@@ -77,13 +77,13 @@ def _ticks(low: float, high: float, *, whole: bool) -> list[float]:
 def _axes(xs: Sequence[float], ys: Sequence[float], across: str, up: str) -> Iterator[str]:
     """Lines of the grid with their numbers, and what the axes are."""
     for y in ys:
-        place = TOP + (ys[-1] - y) / (ys[-1] - ys[0]) * HEIGHT
-        yield f'<path d="M{LEFT} {place:.1f}h{WIDTH}" stroke="#dfe6ea"/>'
-        yield f'<text x="{LEFT - 8}" y="{place + 4:.1f}" text-anchor="end">{y:.6g}</text>'
+        top = TOP + (ys[-1] - y) / (ys[-1] - ys[0]) * HEIGHT
+        yield f'<path d="M{LEFT} {top:.1f}h{WIDTH}" stroke="#dfe6ea"/>'
+        yield f'<text x="{LEFT - 8}" y="{top + 4:.1f}" text-anchor="end">{y:.6g}</text>'
     for x in xs:
-        place = LEFT + (x - xs[0]) / (xs[-1] - xs[0]) * WIDTH
-        yield f'<path d="M{place:.1f} {TOP}v{HEIGHT}" stroke="#eef2f4"/>'
-        yield (f'<text x="{place:.1f}" y="{TOP + HEIGHT + 18}" text-anchor="middle">{x:.6g}</text>')
+        left = LEFT + (x - xs[0]) / (xs[-1] - xs[0]) * WIDTH
+        yield f'<path d="M{left:.1f} {TOP}v{HEIGHT}" stroke="#eef2f4"/>'
+        yield (f'<text x="{left:.1f}" y="{TOP + HEIGHT + 18}" text-anchor="middle">{x:.6g}</text>')
     yield (
         f'<text x="{LEFT + WIDTH / 2}" y="{TOP + HEIGHT + 38}" text-anchor="middle">'
         f"{escape(across)}</text>"
@@ -91,15 +91,15 @@ def _axes(xs: Sequence[float], ys: Sequence[float], across: str, up: str) -> Ite
     yield f'<text x="{LEFT - 8}" y="{TOP - 10}" text-anchor="end">{escape(up)}</text>'
 
 
-def _curve(number: int, curve: Curve, places: Sequence[tuple[float, float]]) -> Iterator[str]:
+def _curve(number: int, curve: Curve, positions: Sequence[tuple[float, float]]) -> Iterator[str]:
     """A line through the points, the points, and the name beside the chart."""
     colour = COLOURS[number % len(COLOURS)]
     dashes = DASHES[number % len(DASHES)]
     dash = f' stroke-dasharray="{dashes}"' if dashes else ""
-    if places:
-        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+    if positions:
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in positions)
         yield f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
-    for (x, value), (left, top) in zip(curve.points, places, strict=True):
+    for (x, value), (left, top) in zip(curve.points, positions, strict=True):
         fill = "#fff" if x in curve.hollow else colour
         yield (
             f'<circle cx="{left:.1f}" cy="{top:.1f}" r="3.5" fill="{fill}" stroke="{colour}" '
