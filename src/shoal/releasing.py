@@ -105,7 +105,7 @@ def write_release(
 ) -> tuple[Staged, ShownResult]:
     """The release at a node, staged and verified, and its result; an error when it is not safe.
 
-    A person is asked before anything is staged: so nothing lies anywhere, and no table is locked,
+    A person is asked before anything is staged: no temporary file exists and no table is locked
     while they think. What is staged then must have as many records as they saw.
     """
     definition, watch, node = prepared.definition, found.about.watch, found.best.node

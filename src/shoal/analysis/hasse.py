@@ -46,15 +46,15 @@ def neighbourhood(lattice: Lattice, start: Node, most: int = MOST_NEAR) -> list[
     In breadth-first order, so no node is left out for one that is further away, unless the row of
     its height was full.
     """
-    nodes, room = [start], {sum(start): MOST_NEAR_IN_A_ROW - 1}
+    nodes, left = [start], {sum(start): MOST_NEAR_IN_A_ROW - 1}
     seen = {start}
     for node in nodes:
         for near in (*_below(lattice, node), *(above for _, above in lattice.above(node))):
             height = sum(near)
             if near in seen or len(nodes) >= most:
                 continue
-            if room.setdefault(height, MOST_NEAR_IN_A_ROW) > 0:
-                room[height] -= 1
+            if left.setdefault(height, MOST_NEAR_IN_A_ROW) > 0:
+                left[height] -= 1
                 seen.add(near)
                 nodes.append(near)
     return nodes
@@ -63,10 +63,10 @@ def neighbourhood(lattice: Lattice, start: Node, most: int = MOST_NEAR) -> list[
 def that_fit(nodes: Iterable[Node]) -> list[Node]:
     """Those of the nodes that fit into a picture, the first ones first."""
     chosen: list[Node] = []
-    room: dict[int, int] = {}
+    left: dict[int, int] = {}
     for node in nodes:
-        if len(chosen) < MOST_NEAR and room.setdefault(sum(node), MOST_NEAR_IN_A_ROW) > 0:
-            room[sum(node)] -= 1
+        if len(chosen) < MOST_NEAR and left.setdefault(sum(node), MOST_NEAR_IN_A_ROW) > 0:
+            left[sum(node)] -= 1
             chosen.append(node)
     return chosen
 

@@ -1,6 +1,6 @@
 """How the `shoal` process begins and ends: signals, errors and exit codes.
 
-Nothing slow is imported before `main` runs, so that an interrupt finds it in charge.
+Nothing slow is imported before `main` runs, so that it handles an interrupt at any time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What the system says when standard output, a file without a name here, can take no more."""
+"""Error numbers of a full disk; without a file name, an error is about standard output."""
 
 
 def main() -> NoReturn:

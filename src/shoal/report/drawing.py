@@ -122,10 +122,10 @@ def text(
     tone: str = "ink",
     bold: bool = False,
     size: float = 12,
-    room: float = WIDTH,
+    width: float = WIDTH,
 ) -> str:
-    """A line of text that is no wider than its room; what was cut is in a tooltip."""
-    shown = fitted(content, room, size * (1.08 if bold else 1))
+    """A line of text that is no wider than `width`; what was cut is in a tooltip."""
+    shown = fitted(content, width, size * (1.08 if bold else 1))
     whole = f"<title>{escape(content)}</title>" if shown != content else ""
     weight = ' font-weight="600"' if bold else ""
     return (
@@ -149,12 +149,12 @@ def line(path: str, tone: str, width: float = 1, extra: str = "") -> str:
     )
 
 
-def fitted(content: str, room: float, size: float = 12) -> str:
-    """The text, cut with an ellipsis where it is wider than the room."""
+def fitted(content: str, width: float, size: float = 12) -> str:
+    """The text, cut with an ellipsis where it is wider than `width`."""
     content = " ".join(content.split())
-    if width_of(content, size) <= room:
+    if width_of(content, size) <= width:
         return content
-    while content and width_of(content + "…", size) > room:
+    while content and width_of(content + "…", size) > width:
         content = content[:-1]
     return content.rstrip() + "…"
 
@@ -213,14 +213,14 @@ class Frame:
 
 
 def frame_of(lines: Sequence[Line]) -> Frame:
-    """The frame that holds all lines, with a little room."""
+    """The frame that holds all lines, with a margin."""
     times = [seconds for each in lines for seconds, _ in each.points] + [x.end for x in lines]
     values = [value for each in lines for _, value in each.points]
-    room = (max(values) - min(values)) * 0.06 or max(abs(values[0]) * 0.05, 0.01)
+    margin = (max(values) - min(values)) * 0.06 or max(abs(values[0]) * 0.05, 0.01)
     first = 10 ** math.floor(math.log10(max(min(times), 1e-3)))
     last = max(*times, first * 10)
-    low = min(values) - room
-    return Frame(first, last, max(low, 0.0) if min(values) >= 0 else low, max(values) + room)
+    low = min(values) - margin
+    return Frame(first, last, max(low, 0.0) if min(values) >= 0 else low, max(values) + margin)
 
 
 def plain_chart(lines: Sequence[Line], width: int = 66, height: int = 14) -> Iterator[str]:
@@ -259,7 +259,7 @@ def _grid(frame: Frame) -> Iterator[str]:
     for value in _ticks(frame.low, frame.high):
         y = TOP + frame.y(value) * HEIGHT
         yield line(f"M{LEFT} {y:.1f}h{PLOT}", "line")
-        yield text(LEFT - 6, y + 4, f"{value:g}", anchor="end", tone="soft", room=LEFT)
+        yield text(LEFT - 6, y + 4, f"{value:g}", anchor="end", tone="soft", width=LEFT)
     powers = round(math.log10(frame.last / frame.first))
     seconds = frame.first
     while seconds <= frame.last * 1.0001:
@@ -298,4 +298,4 @@ def _curves(frame: Frame, lines: Sequence[Line]) -> Iterator[str]:
         yield f'<circle cx="{end:.1f}" cy="{y:.1f}" r="3.5" fill="{hue}"/>'
         key = TOP + HEIGHT + 54 + 20 * number
         yield f'<path d="M{LEFT} {key}h20" stroke="{hue}" stroke-width="3"{dash}/>'
-        yield text(LEFT + 28, key + 4, each.name, room=WIDTH - LEFT - 28)
+        yield text(LEFT + 28, key + 4, each.name, width=WIDTH - LEFT - 28)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from shoal.values import Exposure, LabelCount, Moment, Result, Sizes, Treatment
 
 BAR = 11
-SHARE_ROOM = 52
+SHARE_WIDTH = 52
 
 
 def percent(share: float) -> str:
@@ -66,13 +66,13 @@ def risks(exposure: Exposure) -> dict[str, float]:
 
 def _bar(y: float, word: str, share: float) -> str:
     """A word, a bar of its colour on a track, and the share."""
-    left, width = 58, WIDTH - 58 - SHARE_ROOM
+    left, width = 58, WIDTH - 58 - SHARE_WIDTH
     tone = word if word == "before" else "after"
     return (
         text(0, y + 10, word, tone="soft")
         + box(left, y + 1, width, BAR, "line")
         + box(left, y + 1, width * min(share, 1), BAR, tone)
-        + text(WIDTH, y + 10, percent(share), anchor="end", room=SHARE_ROOM)
+        + text(WIDTH, y + 10, percent(share), anchor="end", width=SHARE_WIDTH)
     )
 
 
@@ -91,7 +91,7 @@ def class_sizes(before: Exposure | None, after: Exposure) -> Drawing:
     for share in (0.0, most / 2, most):
         y = top + height * (1 - share / most)
         marks.append(line(f"M{left} {y:.1f}H{WIDTH}", "line"))
-        marks.append(text(left - 6, y + 4, f"{share:.0%}", anchor="end", tone="soft", room=left))
+        marks.append(text(left - 6, y + 4, f"{share:.0%}", anchor="end", tone="soft", width=left))
     for group, tone in zip(reversed(groups), ("after", "before"), strict=False):
         opaque = "" if tone == "after" else 'fill-opacity=".55"'
         for each in group.sizes:
@@ -126,10 +126,10 @@ def losses(treatments: Mapping[str, Treatment]) -> Drawing:
     words = [("by recoding", "after"), ("with the records left out", "out")]
     marks, y = [*_legend(words)] if divided else [], 30.0 if divided else 0.0
     for name, each in treatments.items():
-        width, whole = WIDTH - SHARE_ROOM, min(max(each.loss, 0.0), 1.0)
+        width, whole = WIDTH - SHARE_WIDTH, min(max(each.loss, 0.0), 1.0)
         out = min(each.left_out, whole)
-        marks.append(text(0, y + 12, name, room=width))
-        marks.append(text(WIDTH, y + 27, percent(each.loss), anchor="end", room=SHARE_ROOM))
+        marks.append(text(0, y + 12, name, width=width))
+        marks.append(text(WIDTH, y + 27, percent(each.loss), anchor="end", width=SHARE_WIDTH))
         marks.append(box(0, y + 18, width, BAR, "line"))
         marks.append(box(0, y + 18, width * (whole - out), BAR, "after"))
         marks.append(box(width * (whole - out), y + 18, width * out, BAR, "out"))
@@ -149,8 +149,8 @@ def ladder(name: str, treatment: Treatment) -> Drawing:
         marks.append(text(12, y + 19, str(each.level), tone="soft", bold=released))
         example = "not shown: too rare" if each.example is None else each.example
         tone = "soft" if each.example is None else "ink"
-        room = WIDTH - 34 - (166 if released else 96)
-        marks.append(text(34, y + 19, example, tone=tone, bold=released, room=room))
+        width = WIDTH - 34 - (166 if released else 96)
+        marks.append(text(34, y + 19, example, tone=tone, bold=released, width=width))
         count = f"{each.labels:,} {'label' if each.labels == 1 else 'labels'}"
         said = f"released · {count}" if released else count
         marks.append(text(WIDTH - 12, y + 19, said, anchor="end", tone="soft", bold=released))
@@ -175,9 +175,9 @@ def shares(name: str, treatment: Treatment) -> Drawing:
         pair = [(each.after / after if after else 0.0, "after")]
         if known and each.before is not None:
             pair.insert(0, (each.before / before if before else 0.0, "before"))
-        width = WIDTH - SHARE_ROOM
+        width = WIDTH - SHARE_WIDTH
         tone = "soft" if each.label is None else "ink"
-        marks.append(text(0, y + 12, label, tone=tone, room=width))
+        marks.append(text(0, y + 12, label, tone=tone, width=width))
         y += 17
         for share, tone in pair:
             marks.append(box(0, y, width, 9, "line"))
