@@ -88,6 +88,14 @@ def test_a_log_that_is_not_there_is_empty_and_looking_does_not_make_it(tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_link_to_a_log_is_the_same_log(log: Log) -> None:
+    link = log.path.with_name("link.log")
+    link.symlink_to(log.path)
+    Log(link).append(refusal())
+    assert len(log.entries()) == 5
+    assert not head_path(link).exists()
+
+
 def test_only_known_keys_are_logged(log: Log) -> None:
     with pytest.raises(ValueError, match="time"):
         log.append({**entry(), "time": "yesterday"})

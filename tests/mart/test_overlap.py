@@ -132,7 +132,8 @@ def counts(found: Sequence[Overlap]) -> Mapping[tuple[str, str], tuple[int, int]
     return {(each.kind, each.source): (each.cells, each.persons) for each in found}
 
 
-@settings(max_examples=40)
+@pytest.mark.slow
+@settings(max_examples=30)
 @given(tables=marts, new=requests(), old=requests())
 def test_overlaps_of_two_releases_are_those_of_the_oracle(
     tables: Tables, new: Asked, old: Asked
@@ -140,7 +141,8 @@ def test_overlaps_of_two_releases_are_those_of_the_oracle(
     assert counts(overlaps(tables, new, old)) == overlaps_of_two(tables, new, old)
 
 
-@settings(max_examples=40)
+@pytest.mark.slow
+@settings(max_examples=25)
 @given(tables=marts, new=requests(), old=st.lists(requests(), min_size=2, max_size=3))
 def test_overlaps_of_all_releases_are_those_of_the_oracle(
     tables: Tables, new: Asked, old: list[Asked]

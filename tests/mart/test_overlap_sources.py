@@ -128,7 +128,8 @@ def overlaps(catalog: Catalog, new: Recipe, *earlier: Recipe) -> tuple[Overlap, 
         return find_overlaps(sources, new, log.entries())
 
 
-@settings(max_examples=8)
+@pytest.mark.slow
+@settings(max_examples=6)
 @given(seed=st.integers(0, 2**32), new=requests(), old=requests())
 def test_overlaps_in_real_sources_are_those_of_the_oracle(
     seed: int, new: Asked, old: Asked

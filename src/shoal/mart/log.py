@@ -45,10 +45,13 @@ GIVEN = (
 
 
 class Log:
-    """The log at a path. It is made by the first append."""
+    """The log at a path. It is made by the first append.
+
+    A link is followed, so that all who append by different names have one head.
+    """
 
     def __init__(self, path: Path, *, wait: float = WAIT) -> None:
-        self.path = path
+        self.path = path.resolve()
         self._wait = wait
 
     def append(self, entry: Mapping[str, Any]) -> str:
