@@ -157,13 +157,46 @@ class Recoding:
         return [name for name in keys if not self.mark or name in self.blanked]
 
 
-class Source(ABC):
-    """A table that an engine can count and recode; a context that closes it."""
+@dataclass(frozen=True)
+class TableJoin:
+    """Joins the table `new` to the table `known` by pairs of columns, that of `known` first.
+
+    With `optional` rows of `known` without a partner stay.
+    """
+
+    known: str
+    new: str
+    keys: tuple[tuple[str, str], ...]
+    optional: bool
+
+
+class Fetchable(ABC):
+    """Records that leave their engine as they are: those of a table, or of tables it joins."""
 
     @property
     @abstractmethod
     def name(self) -> str:
         """What to call it in messages."""
+
+    @abstractmethod
+    def fetched(
+        self,
+        columns: Sequence[str],
+        only: Mapping[str, Collection[str | None]],
+        missing: Sequence[str] = (),
+    ) -> AbstractContextManager[pa.RecordBatchReader]:
+        """The records whose values are listed, as a stream of batches, in no particular order.
+
+        A record passes when each column of `only`, which need not be among `columns`, has one of
+        the listed texts, by the texts of `count_by`; None lists missing values. The columns have
+        their real names and their values are unchanged in their own types, but empty text and
+        NaN are null. `missing` texts stay as they are. At least one column is needed. These are
+        raw records: for code that links sources, never for a release.
+        """
+
+
+class Source(Fetchable):
+    """A table that an engine can count and recode; a context that closes it."""
 
     @property
     def resources(self) -> Resources:
@@ -232,21 +265,21 @@ class Source(ABC):
         order in the source. The columns have their real names; generalized ones are text.
         """
 
-    @abstractmethod
-    def fetched(
-        self,
-        columns: Sequence[str],
-        only: Mapping[str, Collection[str | None]],
-        missing: Sequence[str] = (),
-    ) -> AbstractContextManager[pa.RecordBatchReader]:
-        """The records whose values are listed, as a stream of batches, in no particular order.
+    def can_join(self, other: Source, keys: Sequence[tuple[str, str]]) -> bool:  # noqa: ARG002
+        """Whether the engine can join another source by these pairs of columns, where they are."""
+        return False
 
-        A record passes when each column of `only`, which need not be among `columns`, has one of
-        the listed texts, by the texts of `count_by`; None lists missing values. The columns have
-        their real names and their values are unchanged in their own types, but empty text and
-        NaN are null. `missing` texts stay as they are. At least one column is needed. These are
-        raw records: for code that links sources, never for a release.
+    def joined(
+        self,
+        tables: Mapping[str, Source],
+        joins: Sequence[TableJoin],
+        columns: Mapping[str, tuple[str, str]],
+    ) -> Fetchable:
+        """Tables that this one `can_join`, as one; the first is where the joins begin.
+
+        `columns` says of which table, and which column of it, each column of the join is.
         """
+        raise NotImplementedError
 
     def fingerprint(self) -> str | None:
         """SHA-256 of the bytes read where the source is a file, else None."""

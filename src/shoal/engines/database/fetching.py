@@ -33,24 +33,24 @@ def fetching(
 
     Columns of `as_texts` leave as texts, or as raw texts where these are spelled again.
     """
-    values = [_value(relation, name, as_text=name in as_texts) for name in columns]
+    values = [fetched_value(relation, name, as_text=name in as_texts) for name in columns]
     named = [
         value.label(quoted_name(name, True)) for name, value in zip(columns, values, strict=True)
     ]
     query = sa.select(*named).select_from(relation.source)
     for name, texts in only.items():
-        query = query.where(_is_listed(session, scratch, relation, name, texts, missing))
+        query = query.where(is_listed(session, scratch, relation, name, texts, missing))
     return query
 
 
-def _value(relation: Relation, name: str, *, as_text: bool) -> Expression:
+def fetched_value(relation: Relation, name: str, *, as_text: bool) -> Expression:
     """What leaves of a column; empty text and NaN are null."""
     if as_text:
         return relation.streamed_text(name)
     return relation.values.streamed(relation.without_missing(name), relation.field(name))
 
 
-def _is_listed(
+def is_listed(
     session: Session,
     scratch: Scratch,
     relation: Relation,

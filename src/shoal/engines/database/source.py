@@ -13,6 +13,7 @@ from shoal.engines.database.address import address, dialect_of, same_database
 from shoal.engines.database.column_types import arrow_types, columns_with_nul, respelled
 from shoal.engines.database.counting import count, count_distinct
 from shoal.engines.database.fetching import fetching
+from shoal.engines.database.joining import JoinedTables, can_join
 from shoal.engines.database.labels import scratch_tables
 from shoal.engines.database.names import existing_name
 from shoal.engines.database.recoding import recoded
@@ -22,7 +23,7 @@ from shoal.engines.options import without_password
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Column, Question, Recoding
+    from shoal.engines.base import Column, Question, Recoding, TableJoin
     from shoal.engines.options import DatabaseOptions, DatabaseTarget
 
 
@@ -130,6 +131,24 @@ class DatabaseSource(Source):
             with closing(self._session.batches(query, schema)) as batches:
                 spelled = (respelled(batch, spellings) for batch in batches)
                 yield pa.RecordBatchReader.from_batches(schema, spelled)
+
+    def can_join(self, other: Source, keys: Sequence[tuple[str, str]]) -> bool:
+        """Whether both are in one database, and their keys can be compared there."""
+        if not isinstance(other, DatabaseSource):
+            return False
+        if not same_database(self._session.url, other.session.url):
+            return False
+        return can_join(self._relation, other.relation, keys)
+
+    def joined(
+        self,
+        tables: Mapping[str, Source],
+        joins: Sequence[TableJoin],
+        columns: Mapping[str, tuple[str, str]],
+    ) -> JoinedTables:
+        """Tables that the connection of this one joins."""
+        found = {n: each.relation for n, each in tables.items() if isinstance(each, DatabaseSource)}
+        return JoinedTables(self._session, found, joins, columns)
 
     def close(self) -> None:
         """Disconnect, unless the connection is another's."""

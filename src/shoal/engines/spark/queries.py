@@ -110,6 +110,14 @@ def fetching_frame(
     missing: Sequence[str],
 ) -> DataFrame:
     """These columns as f0, f1, ... of the records whose values are listed in `only`."""
+    frame = listed_records(relation, only, missing)
+    return frame.select(*(relation.value(name).alias(f"f{i}") for i, name in enumerate(columns)))
+
+
+def listed_records(
+    relation: SparkRelation, only: Mapping[str, Collection[str | None]], missing: Sequence[str]
+) -> DataFrame:
+    """The records whose values are listed, with all columns of the relation."""
     frame = relation.frame
     for number, (name, accepted) in enumerate(only.items()):
         key, kind = relation.key(name, missing), relation.compared(name)
@@ -121,7 +129,7 @@ def fetching_frame(
         frame = frame.join(lookup, key == F.col(f"value_{number}"), "left")
         passes = F.col(f"listed_{number}").isNotNull()
         frame = frame.filter(passes | key.isNull() if or_missing else passes)
-    return frame.select(*(relation.value(name).alias(f"f{i}") for i, name in enumerate(columns)))
+    return frame
 
 
 def _tie_breaks(frame: DataFrame, names: Sequence[str]) -> list[Column]:

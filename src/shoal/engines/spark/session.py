@@ -13,10 +13,12 @@ import socket
 import subprocess
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
 
 from shoal.engines.process import run_interruptible
 from shoal.engines.spark.failures import explained, not_started
@@ -24,7 +26,7 @@ from shoal.engines.spark.java import java_in_environment
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 Answer = TypeVar("Answer")
 
@@ -104,6 +106,41 @@ class Session:
         """Ask Spark to stop what this session does; asking twice does no harm."""
         with suppress(Exception):
             self.spark.sparkContext.cancelJobsWithTag(self._tag)
+
+    @contextmanager
+    def batches(
+        self, frame: DataFrame, names: Sequence[str], name: str
+    ) -> Iterator[pa.RecordBatchReader]:
+        """The rows of a frame as a stream of batches under these names, never all in memory.
+
+        Spark turns each partition into Arrow where it lies; the driver fetches one partition while
+        the one before is read. Jobs that still run in the end are stopped. `name` is what messages
+        call the data.
+        """
+        from pyspark.core.rdd import RDD
+        from pyspark.serializers import NoOpSerializer
+
+        def prepare() -> tuple[pa.Schema, Iterator[bytes]]:
+            schema = frame.limit(0).toArrow().schema
+            packed = frame._jdf.toArrowBatchRdd().toJavaRDD()
+            rows: RDD[bytes] = RDD(packed, self.spark.sparkContext, NoOpSerializer())
+            return schema, rows.toLocalIterator(prefetchPartitions=True)
+
+        schema, packed = self.run(prepare, name)
+        renamed = schema.empty_table().rename_columns(list(names)).schema
+
+        def unpacked() -> Iterator[pa.RecordBatch]:
+            try:
+                for message in packed:
+                    batch = pa.ipc.read_record_batch(pa.py_buffer(message), schema)
+                    yield batch.rename_columns(list(names))
+            except Exception as error:
+                raise explained(error, name) from None
+
+        try:
+            yield pa.RecordBatchReader.from_batches(renamed, unpacked())
+        finally:
+            self.cancel()
 
     @property
     def jvm(self) -> Any:

@@ -8,13 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.core.rdd import RDD
-from pyspark.serializers import NoOpSerializer
 from pyspark.sql import functions as F  # noqa: N812
 
 from shoal.engines.base import Generalization, GivenFrame, Source, StagedFrame
 from shoal.engines.duckdb.writing import FORMULA, NUMBER
-from shoal.engines.spark.failures import explained
+from shoal.engines.spark.joining import JoinedFrames, can_join
 from shoal.engines.spark.queries import fetching_frame, recoding_frame, records, spelled
 from shoal.engines.spark.reading import read
 from shoal.engines.spark.relation import relation_of
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-    from shoal.engines.base import Column, Question, Recoding
+    from shoal.engines.base import Column, Question, Recoding, TableJoin
     from shoal.engines.options import SparkOptions
     from shoal.engines.spark.relation import SparkRelation
 
@@ -55,6 +53,11 @@ class SparkSource(Source):
     def session(self) -> Session:
         """The session that reads it."""
         return self._session
+
+    @property
+    def relation(self) -> SparkRelation:
+        """What it reads."""
+        return self._relation
 
     @property
     def frame(self) -> DataFrame:
@@ -95,10 +98,8 @@ class SparkSource(Source):
     def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
         """The recoded records as a stream, in order; jobs that still run afterwards are stopped."""
         frame = self.recoded_frame(recoding, ordered=True)
-        try:
-            yield _batches(self._session, frame, recoding.columns, self.name)
-        finally:
-            self._session.cancel()
+        with self._session.batches(frame, recoding.columns, self.name) as rows:
+            yield rows
 
     @contextmanager
     def fetched(
@@ -109,10 +110,26 @@ class SparkSource(Source):
     ) -> Iterator[pa.RecordBatchReader]:
         """The records whose values are listed, as a stream; jobs that still run are stopped."""
         frame = fetching_frame(self._relation, columns, only, missing)
-        try:
-            yield _batches(self._session, frame, tuple(columns), self.name)
-        finally:
-            self._session.cancel()
+        with self._session.batches(frame, columns, self.name) as rows:
+            yield rows
+
+    def can_join(self, other: Source, keys: Sequence[tuple[str, str]]) -> bool:
+        """Whether both are in one session, and their keys can be compared there."""
+        if not isinstance(other, SparkSource) or self.session.spark is not other.session.spark:
+            return False
+        return can_join(self._relation, other.relation, keys)
+
+    def joined(
+        self,
+        tables: Mapping[str, Source],
+        joins: Sequence[TableJoin],
+        columns: Mapping[str, tuple[str, str]],
+    ) -> JoinedFrames:
+        """Tables that Spark joins."""
+        relations = {
+            n: each.relation for n, each in tables.items() if isinstance(each, SparkSource)
+        }
+        return JoinedFrames(self._session, relations, joins, columns)
 
     def count_formulas(self) -> dict[str, int]:
         """How many cells of each column of text a spreadsheet would run; one pass."""
@@ -151,35 +168,6 @@ def is_formula(text: Expression) -> Expression:
 
 def _limited(frame: DataFrame, at_most: int | None) -> DataFrame:
     return frame if at_most is None else frame.limit(at_most + 1)
-
-
-def _batches(
-    session: Session, frame: DataFrame, names: tuple[str, ...], name: str
-) -> pa.RecordBatchReader:
-    """The rows of a frame as a stream of batches under these names, never all in memory.
-
-    Spark turns each partition into Arrow where it lies; the driver fetches one partition while the
-    one before is read.
-    """
-
-    def prepare() -> tuple[pa.Schema, Iterator[bytes]]:
-        schema = frame.limit(0).toArrow().schema
-        packed = frame._jdf.toArrowBatchRdd().toJavaRDD()
-        rows: RDD[bytes] = RDD(packed, session.spark.sparkContext, NoOpSerializer())
-        return schema, rows.toLocalIterator(prefetchPartitions=True)
-
-    schema, packed = session.run(prepare, name)
-    renamed = schema.empty_table().rename_columns(list(names)).schema
-
-    def unpacked() -> Iterator[pa.RecordBatch]:
-        try:
-            for message in packed:
-                batch = pa.ipc.read_record_batch(pa.py_buffer(message), schema)
-                yield batch.rename_columns(list(names))
-        except Exception as error:
-            raise explained(error, name) from None
-
-    return pa.RecordBatchReader.from_batches(renamed, unpacked())
 
 
 def open_frame(frame: Any) -> FrameSource:

@@ -100,7 +100,7 @@ def joined(
         session.execute(f"ATTACH {literal(str(file))} AS {DATABASE}")
         session.execute(f"USE {DATABASE}")
         types: dict[ColumnRef, str] = {}
-        units = units_of(sources, plan)
+        units = units_of(sources, plan, names, apart=outer)
         for number, unit in enumerate(units):
             own = {ref: name for ref, name in names.items() if ref.source in unit.sources}
             accepted = {} if outer else _pushed_down(plan, only, unit, own)

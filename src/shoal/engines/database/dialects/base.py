@@ -179,6 +179,11 @@ class Dialect(ABC):
     """Whether ANALYZE after loading a scratch table makes better plans."""
     sorts_before_labels = False
     """Whether a new table is sorted by codes before labels are joined to its records."""
+    no_limit: int | None = None
+    """A LIMIT that limits nothing, but makes of a subquery a table that a join makes an index for.
+
+    None where tables are joined by hashing.
+    """
     select_prefix = ""
     """What follows SELECT so that the tables are joined in the order of the query."""
     grouping_settings: tuple[tuple[str, str], ...] = ()

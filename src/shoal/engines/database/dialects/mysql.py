@@ -81,6 +81,7 @@ class MySQL(Dialect):
     """Who holds a lock is not to be seen, but who has a transaction, or at least a connection: it
     is one of them."""
     joins_by_index = True
+    no_limit = 2**64 - 1
     select_prefix = "STRAIGHT_JOIN"
     """The classes last, by their index."""
 

@@ -144,6 +144,10 @@ class MySQLValues(Values):
             return lambda text: {"0": "false", "1": "true"}.get(text, text)
         return without_trailing_zeros if field.kind in (Kind.TIMESTAMP, Kind.TIME) else None
 
+    def checksum(self, text: Expression) -> Expression:
+        """An index holds numbers, but no long texts."""
+        return sa.func.crc32(text)
+
     def stop(self, text: str) -> Expression:
         """A query of two rows where one value is needed."""
         two_rows = f"(SELECT ascii({text}) UNION ALL SELECT ascii({text}))"

@@ -57,6 +57,7 @@ class SQLite(Dialect):
     """None are needed: nobody else's commit comes in between."""
     has_transactional_tables = True
     joins_by_index = True
+    no_limit = -1
 
     def url_fault(self, url: sa.URL) -> str:
         """Only a file can be meant."""

@@ -129,6 +129,13 @@ class Values(ABC):
         """The stored value of a raw text; used for `representatives` alone."""
         return raw
 
+    def checksum(self, text: Expression) -> Expression | None:
+        """A number of a text to look it up by in a join; None where texts of any length are fast.
+
+        Equal texts have equal numbers.
+        """
+        return None
+
     # Streams out of the database, and their order.
 
     def streamed(self, value: Expression, field: Field) -> Expression:
