@@ -89,9 +89,9 @@ SINGLE: list[tuple[dict[str, Any], str, str, str]] = [
     ({"policy": {"share": "120%"}}, "policy.share", "must be at most 1", "`share: 50%`"),
     ({"policy": {"diversity": {"distinkt": 3}}}, "policy.diversity.distinkt", "", "'distinct'"),
     ({"policy": {"overlap": "ignore"}}, "policy.overlap", "not possible", "'refuse', 'report'"),
-    ({"maps": {"icd": "none.csv"}}, "maps", "there is no file", "no folder"),
-    ({"maps": {"icd": []}}, "maps", "must be a lookup", "icd.csv"),
-    ({"maps": []}, "maps", "does not name any lookup", "maps:"),
+    ({"maps": {"icd": "none.csv"}}, "maps.icd", "there is no file", "no folder"),
+    ({"maps": {"icd": []}}, "maps.icd", "is no lookup", "icd.csv"),
+    ({"maps": []}, "maps", "is not a mapping", "maps:"),
     # Names.
     (
         {"sources__genes__columns__person_id": "keep"},
@@ -329,17 +329,42 @@ def test_lines_of_the_file_are_named(tmp_path: Path) -> None:
         ({"project": ["a"], "loss": "lss"}, "loss", "not known"),
         ({"project": ["a"], "output": {"path": "a.csv", "x": "y"}}, "output.x", "no known key"),
         ({"project": ["a"], "diversity": {"x": "2"}}, "diversity.x", "no known key"),
-        ({"project": ["a"], "select": ["PT"]}, "select", "has no operator"),
-        ({"project": ["a"], "select": {"PT": {"~": "1"}}}, "select", "is no operator"),
-        ({"project": ["a"], "select": {"PT": {"between": ["1"]}}}, "select", "takes 2 values"),
-        ({"project": ["a"], "select": {"PT": {"=": None}}}, "select", "is not a text"),
+        ({"project": ["a"], "select": ["a = 1", "PT"]}, "select.1", "has no operator"),
+        ({"project": ["a"], "select": {"PT": {"~": "1"}}}, "select.0.operator", "is no operator"),
+        ({"project": ["a"], "select": {"PT": {"between": ["1"]}}}, "select.0", "takes 2 values"),
+        ({"project": ["a"], "select": {"PT": {"=": None}}}, "select.0", "takes 1 value, not 0"),
+        ({"project": ["a"], "select": {"PT": {"=": [[]]}}}, "select.0.values.0", "is not a text"),
+        ({"project": ["a"], "select": {"PT": None}}, "select", "says nothing"),
         ({"project": ["a"], "scope": "all"}, "scope", "not possible here"),
         ({"project": ["a"], "wher": "x"}, "wher", "no known key"),
     ],
 )
-def test_mistakes_of_a_request_are_named(data: dict[str, Any], key: str, what: str) -> None:
+def test_a_mistake_of_a_request_is_named(data: dict[str, Any], key: str, what: str) -> None:
     with pytest.raises(BadDefinition) as raised:
         request_from_mapping(data)
     (mistake,) = raised.value.mistakes
     assert mistake.key == key
     assert what in mistake.what
+
+
+def test_all_mistakes_of_a_request_are_named_at_once() -> None:
+    with pytest.raises(BadDefinition) as raised:
+        request_from_mapping({"project": ["a"], "select": ["PT", "a = 1", "b ="], "k": "1"})
+    assert [mistake.key for mistake in raised.value.mistakes] == ["select.0", "select.2", "k"]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"a\n", "row 1 of icd.csv has 1 cells"),
+        (b"a;b\na;c\n", "row 2 of icd.csv gives a value a second result"),
+        (b"", "has no rows"),
+        (b"\xff;b\n", "is not UTF-8"),
+        (b'"a;b\n', "cannot be read"),
+    ],
+)
+def test_a_file_of_a_lookup_must_be_readable(tmp_path: Path, content: bytes, what: str) -> None:
+    (tmp_path / "icd.csv").write_bytes(content)
+    error = mistakes(changed(maps={"icd": "icd.csv"}), tmp_path)
+    assert [mistake.key for mistake in error.mistakes] == ["maps.icd"]
+    assert what in str(error)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from shoal.errors import UserError
 from shoal.mart.catalog import ColumnRef
-from shoal.mart.conditions import conditions_of, parse_condition
-from shoal.mart.read import catalog_from_mapping
+from shoal.mart.conditions import parse_condition
+from shoal.mart.read import catalog_from_mapping, request_from_mapping
 from shoal.mart.selection import Domain, Selection, accepted, attribute, resolve
 
 PT = {
@@ -59,7 +59,8 @@ class Whole:
 
 def selected(*conditions: Any) -> Selection:
     whole = Whole()
-    return resolve(whole.catalog, conditions_of(list(conditions)), whole.values, shown=2)
+    request = request_from_mapping({"project": ["PT"], "select": list(conditions)})
+    return resolve(whole.catalog, request.select, whole.values, shown=2)
 
 
 def values_of(*conditions: Any) -> set[str | None]:

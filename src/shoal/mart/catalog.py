@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo
 
 from shoal.definition.demands import Diversity  # noqa: TC001 the model needs it
 from shoal.definition.model import Attribute, Engine, Missing
-from shoal.definition.scalars import DefinitionPart, FilePath, Portion, Share, Text, Wrong, shown
+from shoal.definition.scalars import DefinitionPart, FilePath, Portion, Share, Text, Wrong
 from shoal.definition.sources import Names, SourceChoice  # noqa: TC001 the model needs them
 from shoal.errors import UserError, did_you_mean, quoted
 from shoal.mart.lookups import Lookup, lookup_of
@@ -157,12 +157,12 @@ class Policy(DefinitionPart):
     across: Literal["asker", "all"] = "asker"
 
 
-def _lookups(value: Any, info: ValidationInfo) -> Any:
-    """Each lookup inline, or from its file."""
-    if not isinstance(value, Mapping):
-        raise Wrong(f"{shown(value)} does not name any lookup", "write `maps: {icd: icd.csv}`")
-    folder = Path((info.context or {}).get("folder", ""))
-    return {str(name): lookup_of(str(name), given, folder) for name, given in value.items()}
+def _lookup(value: Any, info: ValidationInfo) -> Lookup:
+    return lookup_of(value, Path((info.context or {}).get("folder", "")))
+
+
+LookupChoice: TypeAlias = Annotated[Mapping[str, str], PlainValidator(_lookup)]
+"""A lookup as the file has it: inline, or from a file."""
 
 
 class Catalog(DefinitionPart):
@@ -173,9 +173,7 @@ class Catalog(DefinitionPart):
     person: PersonKey
     sources: Mapping[Text, CatalogSource]
     links: tuple[Link, ...] = ()
-    maps: Annotated[Mapping[str, Mapping[str, str]], PlainValidator(_lookups)] = Field(
-        default_factory=dict
-    )
+    maps: Mapping[Text, LookupChoice] = Field(default_factory=dict)
     policy: Policy = Policy()
     missing: Missing = Missing()
     engine: Engine = Engine()

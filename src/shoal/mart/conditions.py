@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from pydantic import ValidationError, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from shoal.definition.scalars import DefinitionPart, Text, Wrong, nearest, shown, text_of
 from shoal.definition.sources import Names  # noqa: TC001 the model needs it
@@ -42,6 +42,11 @@ class Condition(DefinitionPart):
     operator: str
     values: Names = ()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_text(cls, data: Any) -> Any:
+        return _keys(data) if isinstance(data, str) else data
+
     @field_validator("operator")
     @classmethod
     def _is_known(cls, operator: str) -> str:
@@ -54,7 +59,8 @@ class Condition(DefinitionPart):
         number = {"missing": 0, "present": 0, "between": 2, "in": max(1, len(self.values))}
         expected = number.get(self.operator, 1)
         if len(self.values) != expected:
-            what = f"{self.operator!r} takes {expected} values, not {len(self.values)}"
+            noun = "value" if expected == 1 else "values"
+            what = f"{self.operator!r} takes {expected} {noun}, not {len(self.values)}"
             raise Wrong(what, EXAMPLE)
         return self
 
@@ -75,24 +81,20 @@ class Condition(DefinitionPart):
 
 
 def conditions_of(given: Any) -> tuple[Any, ...]:
-    """The conditions that a request writes as a list of texts, a text or a mapping.
+    """The conditions that a request writes as a list, a text or a mapping, one by one.
 
-    Wrong names the first that cannot be understood. Conditions stay as they are.
+    Each is a text or has the keys of a Condition, whose model checks it.
     """
     if given is None:
         return ()
-    if isinstance(given, str | Mapping | Condition):
-        given = [given]
     if not isinstance(given, list | tuple):
-        raise Wrong(f"{shown(given)} is no condition", EXAMPLE)
+        given = [given]
     return tuple(condition for each in given for condition in _each(each))
 
 
 def _each(given: Any) -> Iterator[Any]:
-    if isinstance(given, Condition):
+    if isinstance(given, str | Condition):
         yield given
-    elif isinstance(given, str):
-        yield parse_condition(given)
     elif isinstance(given, Mapping):
         for column, value in given.items():
             yield from _of_column(text_of(column), value)
@@ -100,44 +102,35 @@ def _each(given: Any) -> Iterator[Any]:
         raise Wrong(f"{shown(given)} is no condition", EXAMPLE)
 
 
-def _of_column(column: str, value: Any) -> Iterator[Condition]:
+def _of_column(column: str, value: Any) -> Iterator[dict[str, Any]]:
     """`Loc: Mamma`, `PN: [1a, 1b]`, `age: {">=": 40, "<": 60}`, `death: {is: missing}`."""
     if isinstance(value, Mapping):
         for operator, inner in value.items():
             yield _compared(column, str(operator), inner)
-    elif isinstance(value, list | tuple):
-        yield _made(column, "in", value)
     elif value is None:
         what = f"the condition on {column!r} says nothing"
         raise Wrong(what, f"write `{column}: {{is: missing}}` to select missing values")
     else:
-        yield _made(column, "=", value)
+        operator = "in" if isinstance(value, list | tuple) else "="
+        yield {"column": column, "operator": operator, "values": value}
 
 
-def _compared(column: str, operator: str, value: Any) -> Condition:
-    if operator == "is":
-        words = {"missing": "missing", "not missing": "present"}
-        if str(value) not in words:
-            raise Wrong(f"{column!r} is {shown(value)}", "write `missing` or `not missing`")
-        return Condition(column=column, operator=words[str(value)])
-    return _made(column, operator, value)
-
-
-def _made(column: str, operator: str, values: Any) -> Condition:
-    """The condition; Wrong if its operator or its values are."""
-    listed = values if isinstance(values, list | tuple) else [values]
-    texts = tuple(text_of(value) for value in listed)
-    try:
-        return Condition(column=column, operator=operator, values=texts)
-    except ValidationError as error:
-        wrong = error.errors()[0].get("ctx", {}).get("error")
-        if not isinstance(wrong, Wrong):
-            raise
-        raise Wrong(f"the condition on {column!r}: {wrong.what}", wrong.remedy) from None
+def _compared(column: str, operator: str, value: Any) -> dict[str, Any]:
+    if operator != "is":
+        return {"column": column, "operator": operator, "values": value}
+    words = {"missing": "missing", "not missing": "present"}
+    if str(value) not in words:
+        raise Wrong(f"{column!r} is {shown(value)}", "write `missing` or `not missing`")
+    return {"column": column, "operator": words[str(value)]}
 
 
 def parse_condition(text: str) -> Condition:
-    """The condition that a text means; Wrong with the place where it stops making sense."""
+    """The condition that a text means; Wrong if it means none."""
+    return Condition(**_keys(text))
+
+
+def _keys(text: str) -> dict[str, Any]:
+    """The keys of the condition that a text means."""
     match = next((each for each in _OPERATOR.finditer(text) if not each["quoted"]), None)
     if match is None:
         raise Wrong(f"{shown(text)} has no operator", EXAMPLE)
@@ -147,7 +140,7 @@ def parse_condition(text: str) -> Condition:
     if operator.startswith("is "):
         if rest:
             raise Wrong(f"{shown(text)} has more after {operator!r}", "end the condition there")
-        return Condition(column=column, operator="present" if "not" in operator else "missing")
+        return {"column": column, "operator": "present" if "not" in operator else "missing"}
     if operator == "in":
         values = tuple(_unquoted(each, "a value", text) for each in _listed(rest, text))
     elif operator == "between":
@@ -155,7 +148,7 @@ def parse_condition(text: str) -> Condition:
     else:
         operator = "!=" if operator == "<>" else operator
         values = (_unquoted(rest, "a value", text),)
-    return Condition(column=column, operator=operator, values=values)
+    return {"column": column, "operator": operator, "values": values}
 
 
 _Pieces: TypeAlias = tuple[str, ...]
