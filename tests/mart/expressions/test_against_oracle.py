@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -213,6 +214,7 @@ CONNECTION.register("given", TABLE)
 CONNECTION.execute("CREATE TABLE t AS SELECT * FROM given")
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(trees())
 def test_random_expressions_have_the_values_and_failures_of_a_plain_evaluator(tree: Node) -> None:

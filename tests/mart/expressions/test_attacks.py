@@ -81,6 +81,7 @@ def test_a_map_that_uses_every_usual_separator_is_read_right(
     assert values(connection, "lookup(x, m, 'none')", "t", {"m": {"": "", "b": ""}}) == ["none"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -219,6 +219,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(st.text(), st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join)))
 def test_any_text_is_an_expression_or_a_clear_mistake(text: str) -> None:

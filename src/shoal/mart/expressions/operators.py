@@ -217,8 +217,6 @@ def _date_arithmetic(program: Program, node: Binary, left: Value, right: Value) 
         if left.kind is Kind.DATE:
             raise needs(program, node.right, right, "a number of days")
         left, right = right, left
-    if left.kind is not Kind.DATE:
-        raise needs(program, node.right, right, "a number")
     left = program.named(left)
     days = program.named(to_whole(program, node.right, right, "a number of days"))
     span = f"CAST(CASE WHEN abs({days.sql}) <= {_LONGEST_SPAN} THEN {days.sql} END AS INTEGER)"

@@ -12,6 +12,7 @@ from shoal.mart.expressions.tokens import EXACT
 from shoal.mart.expressions.values import Kind, Program, Value, combined, missing
 
 if TYPE_CHECKING:
+    from shoal.errors import UserError
     from shoal.mart.expressions.tree import Column, Node
 
 _WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(\d+,\s*0\)")
@@ -23,6 +24,16 @@ _NUMBER_TEXT = "[+-]?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?"
 """How a number is written in a text: no spaces, no separators of thousands, a point."""
 
 _ISO = "yyyy-mm-dd"
+
+_REMEDIES = {
+    Kind.WHOLE: "compare it, as in `x = 1`; write dates as texts, as in `date('2005-08-15')`",
+    Kind.NUMBER: "compare it, as in `x > 0.5`; write dates as texts, as in `date('2005-08-15')`",
+    Kind.TEXT: "compare it, as in `x = 'a'`",
+    Kind.DATE: "take a part of the date, as in `year(x)`, or the days between two: `days(x, y)`",
+    Kind.TRUTH: "turn it into a value, as in `case when x then 1 else 0 end`",
+    Kind.MISSING: "write a value",
+}
+"""What helps where a value of a kind stands in the wrong place."""
 
 
 @dataclass(frozen=True)
@@ -151,10 +162,10 @@ def bounded(program: Program, node: Node, value: Value) -> Value:
     return combined(value.kind, x, [value], failure)
 
 
-def needs(program: Program, node: Node, value: Value, what: str) -> Exception:
+def needs(program: Program, node: Node, value: Value, what: str) -> UserError:
     """The mistake of a value of the wrong kind."""
     found = f"{what} is needed here, not {_article(value.kind)}"
-    return program.mistake(node, found, "see the kinds that each operator and function takes")
+    return program.mistake(node, found, _REMEDIES[value.kind])
 
 
 def _article(kind: Kind) -> str:
