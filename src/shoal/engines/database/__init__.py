@@ -3,7 +3,7 @@
 Read `source` first: it is what the pipeline sees, with `staged` for its outputs and `checks` for
 what is refused before a run. `address` parses a URL; `session` is one connection, with the locks
 that it waits for, and `failures` its errors; `names` are names of tables. `relation` and its
-`fields` describe what is read. `counting` and `recoding` are the queries of a release; they join the
+`fields` describe what is read. `counting` and `recoding` are the queries of a release; they join
 temporary tables of `labels` and `classes`. `fetching` and `joining` give records of a table, or of
 joined ones, to a data mart. `column_types` are the types of what leaves a database, and those of a
 table that is made of a stream. All that differs between databases is in `dialects`,

@@ -3,9 +3,10 @@
 Read in this order: `java.py` and `session.py` give a session; `reading.py` opens a table or a path;
 `relation.py` and `values.py` say what a column's value is, and its text; `queries.py` has the two
 queries, counting and recoding, and `joining.py` joins tables for a data mart; `source.py` puts them
-together as a Source. A release is staged by `staging.py`, as a folder (`folder.py`, `storage.py`) or
-a table (`catalog.py`), in the types of `writing.py`. `overlap.py` finds whether a source reads what would be replaced, `failures.py`
-explains Spark's errors. The functions below import PySpark when they are called.
+together as a Source. A release is staged by `staging.py`, as a folder (`folder.py`, `storage.py`)
+or a table (`catalog.py`), in the types of `writing.py`. `overlap.py` finds whether a source reads
+what would be replaced, `failures.py` explains Spark's errors. The functions below import
+PySpark when they are called.
 """
 
 from __future__ import annotations
