@@ -187,8 +187,15 @@ def needed(cell: Sequence[object], releases: Sequence[Asked]) -> int:
     return max(each.k for each, said in zip(releases, cell, strict=True) if said is not None)
 
 
-Found = dict[tuple[str, str], tuple[int, int]]
-"""By kind and view: how many cells are too small, and of how many persons."""
+Numbers = tuple[int | None, int | None]
+Found = dict[tuple[str, str], Numbers]
+"""By kind and view: how many cells are too small, and of how many persons; None below k persons."""
+
+
+def numbers(sets: Sequence[set[int | None]], releases: Sequence[Asked]) -> Numbers:
+    persons = len(set().union(*sets))
+    few = persons < max(each.k for each in releases)
+    return (None, None) if few else (len(sets), persons)
 
 
 def overlaps_of_two(tables: Tables, new: Asked, old: Asked) -> Found:
@@ -199,11 +206,11 @@ def overlaps_of_two(tables: Tables, new: Asked, old: Asked) -> Found:
             if len(persons) < needed(cell, [new, old]):
                 small["difference" if None in cell else "intersection"].append(persons)
         for kind, sets in small.items():
-            found.setdefault((kind, view), (len(sets), len(set().union(*sets))))
+            found.setdefault((kind, view), numbers(sets, [new, old]))
     if new.tied or old.tied:
         for view in dict.fromkeys(view for view, _ in views([new, old])):
             for kind, sets in small_by_person(tables, new, old, view).items():
-                found.setdefault((kind, view), (len(sets), len(set().union(*sets))))
+                found.setdefault((kind, view), numbers(sets, [new, old]))
     return found
 
 
@@ -249,5 +256,5 @@ def overlaps_of_all(tables: Tables, new: Asked, old: Sequence[Asked]) -> Found:
             if few and (cell[-1] is not None or more_before):
                 sets.append(persons)
         if sets:
-            found.setdefault(("together", view), (len(sets), len(set().union(*sets))))
+            found.setdefault(("together", view), numbers(sets, [new, *old]))
     return found

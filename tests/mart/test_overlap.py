@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
@@ -16,6 +16,7 @@ from mart.overlap_oracle import (
     LADDER,
     Asked,
     Cell,
+    Found,
     Record,
     Row,
     Tables,
@@ -128,7 +129,7 @@ def overlaps(tables: Tables, new: Asked, *old: Asked) -> list[Overlap]:
         return compared.overlaps(applied(tables, new), earlier)
 
 
-def counts(found: Sequence[Overlap]) -> Mapping[tuple[str, str], tuple[int, int]]:
+def counts(found: Sequence[Overlap]) -> Found:
     return {(each.kind, each.source): (each.cells, each.persons) for each in found}
 
 
@@ -174,7 +175,7 @@ def of_patients(level: int | None, only: str = "abcd", k: int = 2, *, tied: bool
 def test_one_person_more_in_the_selection_is_found_though_no_column_is_released() -> None:
     tables = patients("a", "a", "a", "b")
     found = overlaps(tables, of_patients(None, "a"), of_patients(None, "ab"))
-    assert found == [Overlap("difference", (1,), "patient", 1, 1)]
+    assert found == [Overlap("difference", (1,), "patient")]
 
 
 def test_releases_that_have_no_record_in_common_do_not_overlap() -> None:
@@ -197,8 +198,8 @@ def test_every_release_keeps_the_k_that_it_promised() -> None:
     ]
     left = of_patients(0, "a", k=3)
     assert overlaps(tables, of_patients(1, k=4), left) == [
-        Overlap("intersection", (1,), "patient", 1, 3),
-        Overlap("difference", (1,), "patient", 1, 3),
+        Overlap("intersection", (1,), "patient"),
+        Overlap("difference", (1,), "patient"),
     ]
     assert overlaps(tables, of_patients(0, k=2), left) == []
 
@@ -251,8 +252,8 @@ def test_tied_rows_of_a_person_are_compared_as_a_whole() -> None:
     assert overlaps(tables, replace(old, levels={ref: 1}), old) == []
     tied = replace(old, levels={ref: 1}, tied=True)
     assert overlaps(tables, tied, old) == [
-        Overlap("intersection", (1,), "findings", 1, 1),
-        Overlap("intersection", (1,), "patient", 1, 1),
+        Overlap("intersection", (1,), "findings"),
+        Overlap("intersection", (1,), "patient"),
     ]
 
 
@@ -261,7 +262,7 @@ def test_an_earlier_release_that_the_sources_do_not_give_any_more_is_said_to_be_
     with comparison(now) as compared:
         earlier = [Earlier((3, 5), applied(before, of_patients(0)))]
         found = compared.overlaps(applied(now, of_patients(1)), earlier)
-    assert found == [Overlap("changed", (3, 5), "patient", 2, 0)]
+    assert found == [Overlap("changed", (3, 5), "patient")]
     assert str(found[0]).startswith("entries 3, 5: the sources have changed since")
 
 
@@ -270,7 +271,7 @@ def test_a_change_is_found_where_no_column_was_released() -> None:
     with comparison(now) as compared:
         earlier = [Earlier((1,), applied(before, of_patients(None, "a")))]
         found = compared.overlaps(applied(now, of_patients(None)), earlier)
-    assert found == [Overlap("changed", (1,), "patient", 0, 0)]
+    assert found == [Overlap("changed", (1,), "patient")]
 
 
 def test_a_source_that_changes_while_it_is_compared_is_refused() -> None:
@@ -281,16 +282,26 @@ def test_a_source_that_changes_while_it_is_compared_is_refused() -> None:
 
 
 def test_an_overlap_says_what_it_is_without_a_label() -> None:
-    tables = patients("a", "a", "a", "b")
-    (found,) = overlaps(tables, of_patients(None, "a"), of_patients(None, "ab"))
+    tables = patients("a", "a", "a", "b", "b", "b")
+    (found,) = overlaps(tables, of_patients(1, k=4), of_patients(0, k=3))
     assert str(found) == (
-        "entry 1, patient: rows in only one of the two leave fewer than k candidates in 1 cell,"
-        " for 1 person"
+        "entry 1, patient: rows in both leave fewer than k candidates for 6 persons in 2 cells"
     )
     assert found.to_dict() == {
-        "kind": "difference",
+        "kind": "intersection",
         "earlier": [1],
         "source": "patient",
-        "cells": 1,
-        "persons": 1,
+        "cells": 2,
+        "persons": 6,
     }
+
+
+def test_an_overlap_does_not_say_how_few_persons_it_is_about() -> None:
+    one, two = (
+        overlaps(
+            patients("a", "a", "a", *more), of_patients(None, "a", 3), of_patients(None, "ab", 3)
+        )
+        for more in ("b", "bb")
+    )
+    assert one == two
+    assert str(one[0]).endswith("leave fewer than k candidates for fewer than k persons")

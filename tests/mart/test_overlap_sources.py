@@ -198,4 +198,4 @@ def test_records_that_were_added_since_are_a_change(tables: Tables, tmp_path: Pa
     with (tmp_path / "patient.csv").open("a", newline="") as file:
         csv.writer(file).writerow(["new", "", *tables["patient"][0].values.values()])
     new = logged(more, replace(ALL, levels={X: 1}))
-    assert overlaps(catalog, new, old) == (Overlap("changed", (1,), "patient", 1, 0),)
+    assert overlaps(catalog, new, old) == (Overlap("changed", (1,), "patient"),)

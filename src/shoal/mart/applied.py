@@ -83,26 +83,24 @@ def release_rows(
         session.execute(f"DROP TABLE {name}")
 
 
-def changed_classes(
+def changed_groups(
     session: Session, release: ReleaseRows, rows: LinkedRows, views: Sequence[str]
-) -> dict[str, int]:
-    """How many classes of each group have other counts now than the recipe says, if any.
+) -> list[str]:
+    """The groups of columns whose classes have other counts now than the recipe says.
 
-    Where only the rows or persons of the whole release are others, that is 0 classes of a group.
+    Where only the rows or persons of the whole release are others, that is the first group, or the
+    first source of a release without any.
     """
-    found: dict[str, int] = {}
-    recipe = release.recipe
+    recipe, found = release.recipe, list[str]()
     records = ", ".join(rows.records[source] for source in recipe.sources)
     counts = f"count(DISTINCT row({records})), count(DISTINCT person) FROM {release.table}"
     for group, classes in recipe.classes.items():
         counted = fetch(session, f"SELECT {class_column(group, views)}, {counts} GROUP BY ALL")
         now = {number: (in_class, persons) for number, in_class, persons in counted}
-        stored = {i: (each.records, each.persons) for i, each in enumerate(classes, 1)}
-        if changed := sum(now.get(i) != each for i, each in stored.items()):
-            found[group] = changed
-    ((in_all, persons),) = fetch(session, f"SELECT {counts}")
-    if not found and (in_all, persons) != (recipe.rows, recipe.persons):
-        found[next(iter(recipe.columns), recipe.sources[0])] = 0
+        if any(now.get(i) != (each.records, each.persons) for i, each in enumerate(classes, 1)):
+            found.append(group)
+    if not found and fetch(session, f"SELECT {counts}") != [(recipe.rows, recipe.persons)]:
+        found.append(next(iter(recipe.columns), recipe.sources[0]))
     return found
 
 

@@ -27,7 +27,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from shoal.engines.failures import source_changed
-from shoal.mart.applied import Applied, changed_classes, release_rows
+from shoal.mart.applied import Applied, changed_groups, release_rows
 from shoal.mart.cells import Cells, History, SmallCells, Unit
 from shoal.mart.log_chain import canonical
 from shoal.mart.reapply import LINKED, applied, linked_rows
@@ -44,16 +44,25 @@ if TYPE_CHECKING:
 class Overlap:
     """What a new release and earlier ones tell too much of, by the columns of one source.
 
-    `earlier` are the numbers of entries in the log. `cells` have too few persons, and `persons` are
-    in them. For `changed` the cells are classes with other counts than the log says, 0 where the
-    recipe cannot be applied any more.
+    `earlier` are the numbers of entries in the log. So many `cells` have too few persons, and so
+    many `persons` are in them. Both are None where that is fewer than k persons, since the asker
+    would learn how few, and for `changed`.
     """
 
     kind: str
     earlier: tuple[int, ...]
     source: str
-    cells: int
-    persons: int
+    cells: int | None = None
+    persons: int | None = None
+
+    @classmethod
+    def of(
+        cls, kind: str, earlier: tuple[int, ...], source: str, small: SmallCells, k: int
+    ) -> Overlap:
+        """The overlap by small cells, with the numbers that k allows to say."""
+        if small.persons < k:
+            return cls(kind, earlier, source)
+        return cls(kind, earlier, source, small.cells, small.persons)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -70,11 +79,10 @@ class Overlap:
             "difference": "rows in only one of the two",
             "together": "what all of them tell",
         }[self.kind]
-        return (
-            f"{log}, {source}: {how} leave fewer than k candidates in {self.cells:,}"
-            f" {'cell' if self.cells == 1 else 'cells'}, for {self.persons:,}"
-            f" {'person' if self.persons == 1 else 'persons'}"
-        )
+        affected = "fewer than k persons"
+        if self.cells is not None:
+            affected = f"{self.persons:,} persons in {self.cells:,} cells"
+        return f"{log}, {source}: {how} leave fewer than k candidates for {affected}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +108,7 @@ def find_overlaps(
         again = applied(sources, recipe)
         if again is None:
             group = next(iter(recipe.columns), recipe.sources[0])
-            found.append(Overlap("changed", entries, group, 0, 0))
+            found.append(Overlap("changed", entries, group))
         else:
             others.append(Earlier(entries, again))
     if others:
@@ -178,7 +186,8 @@ class Comparison:
                         histories = [self._cells.extended(h, release) for h in histories]
             if not found:
                 entries = tuple(sorted(number for each in earlier for number in each.entries))
-                found += self._together(latest, histories, entries)
+                k = max(recipe.k for recipe in recipes)
+                found += self._together(latest, histories, entries, k)
         return found
 
     def _with_one(
@@ -186,15 +195,15 @@ class Comparison:
     ) -> Iterator[Overlap]:
         """The overlaps with one release, by view and kind; the first unit that finds one counts."""
         if changed := self._changed(earlier):
-            for group, classes in changed.items():
-                yield Overlap("changed", entries, group, classes, 0)
+            yield from (Overlap("changed", entries, group) for group in changed)
             return
+        k = max(new.k, earlier.k)
         seen: set[tuple[str, bool]] = set()
         for view, small in self._small(new, earlier):
             if (view, small.in_both) not in seen:
                 seen.add((view, small.in_both))
                 kind = "intersection" if small.in_both else "difference"
-                yield Overlap(kind, entries, view, small.cells, small.persons)
+                yield Overlap.of(kind, entries, view, small, k)
 
     def _small(self, new: ReleaseRows, earlier: ReleaseRows) -> Iterator[tuple[str, SmallCells]]:
         """The small cells of two releases: of rows, and of persons where their rows are tied."""
@@ -208,7 +217,7 @@ class Comparison:
                     yield view, small
 
     def _together(
-        self, new: ReleaseRows, histories: Sequence[History], entries: tuple[int, ...]
+        self, new: ReleaseRows, histories: Sequence[History], entries: tuple[int, ...], k: int
     ) -> Iterator[Overlap]:
         """The overlaps with all releases at once, by view."""
         seen: set[str] = set()
@@ -216,10 +225,10 @@ class Comparison:
             small = self._cells.small_in_history(history, new)
             if small is not None and history.view not in seen:
                 seen.add(history.view)
-                yield Overlap("together", entries, history.view, small.cells, small.persons)
+                yield Overlap.of("together", entries, history.view, small, k)
 
     def _release(self, name: str, release: Applied) -> AbstractContextManager[ReleaseRows]:
         return release_rows(self._session, name, release, self._rows, self._views)
 
-    def _changed(self, release: ReleaseRows) -> dict[str, int]:
-        return changed_classes(self._session, release, self._rows, self._views)
+    def _changed(self, release: ReleaseRows) -> list[str]:
+        return changed_groups(self._session, release, self._rows, self._views)
