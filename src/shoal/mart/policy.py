@@ -40,13 +40,14 @@ def check_request(
 
 
 def check_share(catalog: Catalog, source: str, persons: int, of_all: int) -> None:
-    """Refuse a release with more than the allowed share of a source's persons."""
+    """Refuse a release with more than the allowed share of a source's persons.
+
+    The numbers are not told: those of two refused requests that differ in one condition would tell
+    of a single person.
+    """
     share = catalog.policy.share
     if share is not None and persons > round(share * of_all, 9):
-        rule = (
-            f"the request takes {persons:,} of the {of_all:,} persons of {source!r}, "
-            f"and at most {share:.6g} of them are allowed (share)"
-        )
+        rule = f"it takes more than {_shown(share)} of the persons of {source!r} (share)"
         raise _refused(catalog, [(rule, "select fewer records")])
 
 
