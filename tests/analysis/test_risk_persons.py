@@ -76,6 +76,7 @@ def numbers(found: AttributeDisclosure) -> tuple[int, ...]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_disclosing_classes_are_those_of_the_definition(seed: int) -> None:
     rows = rows_of(seed)
@@ -83,6 +84,7 @@ def test_disclosing_classes_are_those_of_the_definition(seed: int) -> None:
     assert numbers(found.sensitive[0]) == disclosed([(row[:2], row[3]) for row in rows])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_the_risk_by_persons_is_counted_by_hand(seed: int) -> None:
     rows = rows_of(seed)

@@ -44,6 +44,7 @@ def test_a_result_has_the_checksum_of_the_release_file(tmp_path: Path, output: s
     assert checksum(tmp_path, output, "r.json").holds
 
 
+@pytest.mark.slow
 def test_another_file_with_the_same_records_is_not_that_of_the_result(tmp_path: Path) -> None:
     result = released(tmp_path, "o.csv")
     write_result(result, tmp_path / "result.json")

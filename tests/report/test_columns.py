@@ -41,6 +41,7 @@ def label_at(level: int, value: str | None) -> str:
     return value if level == 0 else f"{value[:1]}*"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_counts_of_labels_are_true_and_disclose_no_few_suppressed_records(seed: int) -> None:
     table, release, result, k = released(seed)
@@ -60,6 +61,7 @@ def test_counts_of_labels_are_true_and_disclose_no_few_suppressed_records(seed: 
         assert sum(each.after for each in treatment.labels) == release.num_rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_example_of_a_level_is_rarer_than_k_in_the_release(seed: int) -> None:
     table, _, result, k = released(seed)

@@ -86,6 +86,7 @@ def test_the_command_that_makes_it_again_is_in_the_report(result: Result) -> Non
     )
 
 
+@pytest.mark.slow
 def test_a_source_with_too_many_tuples_has_no_risk_before_and_names_no_value() -> None:
     zips = [f"AT-{10_000 + i}" for i in range(4_000)]
     frame = pd.DataFrame({"zip": zips, "sex": ["f", "m"] * 2_000})

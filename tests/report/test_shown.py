@@ -19,6 +19,7 @@ def definition(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "patients.yaml"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["run", "risk", "solutions", "lattice", "utility", "explain", "what_if"]
 )
@@ -35,5 +36,6 @@ def test_the_prompt_shows_a_frontier_as_a_table(definition: Path) -> None:
     assert "Loss by k" in repr(found)
 
 
+@pytest.mark.slow
 def test_the_prompt_shows_no_drawing(definition: Path) -> None:
     assert "<svg" not in repr(shoal.lattice(definition).plot())

@@ -55,6 +55,7 @@ def test_exhaustive_search_proves_the_optimum_of_plain_python(case: Case) -> Non
         assert event.bound <= float(expected.loss) + 1e-12
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=50)
 def test_a_search_out_of_time_stops_and_says_so(case: Case) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 
 from oracle import optimum
@@ -12,6 +13,7 @@ from shoal.search.incumbent import Limits
 from shoal.search.strategies.box import BoxSearch
 
 
+@pytest.mark.slow
 @given(cases())
 def test_extended_match_never_loses_more_where_as_many_records_may_be_left_out(case: Case) -> None:
     complete = tuple(row for row in case.rows if None not in row)

@@ -18,6 +18,7 @@ def feasible(case: Case, limits: tuple[int, ...]) -> bool:
     return found is not None
 
 
+@pytest.mark.slow
 @given(cases())
 def test_raises_are_the_fewest_levels_that_make_a_solution(case: Case) -> None:
     if feasible(case, case.limits):

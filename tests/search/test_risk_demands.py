@@ -262,6 +262,7 @@ def test_the_exhaustive_search_leaves_out_no_better_node(
     assert last.best == truth_of(problem)
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from(RISKS))
 @settings(max_examples=50)
 def test_what_is_released_reaches_what_is_demanded(case: Case, model: PrivacyModel) -> None:

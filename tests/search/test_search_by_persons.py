@@ -125,6 +125,7 @@ def test_every_proved_answer_is_that_of_the_exhaustive_search(
         assert last.best == truth.best
 
 
+@pytest.mark.slow
 @given(cases(), PERSONS, VALUES)
 @settings(max_examples=60)
 def test_with_one_record_each_persons_are_records(

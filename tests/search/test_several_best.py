@@ -71,6 +71,7 @@ def several(problem: Problem, strategy: BoxSearch, count: int, threads: int = 1)
     return incumbent.found
 
 
+@pytest.mark.slow
 @given(cases(), st.integers(1, 12), st.sampled_from(STRATEGIES), st.integers(1, 2))
 @settings(max_examples=200)
 def test_the_several_best_nodes_are_those_of_exhaustive_search(
@@ -108,6 +109,7 @@ def test_several_best_nodes_by_every_model_and_loss(
     assert several(problem, strategy, count) == safe_nodes(problem)[:count]
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from(STRATEGIES), st.data())
 @settings(max_examples=100)
 def test_a_search_from_a_known_node_ends_with_the_same_optimum(

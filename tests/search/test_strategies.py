@@ -149,6 +149,7 @@ def test_best_first_and_backtracking_prove_the_weighted_loss_for_every_model(
     assert isinstance(honest(strategy, problem), Proved)
 
 
+@pytest.mark.slow
 @given(cases(), st.data())
 @settings(max_examples=100)
 def test_best_first_follows_the_quantifiers_of_the_definition(
@@ -183,6 +184,7 @@ def test_ola_proves_every_loss_where_nothing_may_be_suppressed(
     assert last.best == truth_of(problem).best
 
 
+@pytest.mark.slow
 @given(cases(), SENSITIVE)
 @settings(max_examples=100)
 def test_ola_proves_a_loss_that_ignores_suppression(case: Case, values: list[int]) -> None:
@@ -190,6 +192,7 @@ def test_ola_proves_a_loss_that_ignores_suppression(case: Case, values: list[int
     assert isinstance(honest(Ola(), problem), Proved)
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=100)
 def test_the_k_minimal_nodes_are_the_safe_ones_with_no_safe_one_below(case: Case) -> None:
@@ -402,6 +405,7 @@ def slow_to_anonymize() -> Problem:
     return problem_of(case)
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from([Flash, BranchAndBound]), st.sampled_from([0.2, 0.6]))
 @settings(max_examples=100)
 def test_a_gap_ends_the_search_when_it_is_reached(

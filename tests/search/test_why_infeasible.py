@@ -49,6 +49,7 @@ def test_a_k_of_one_is_not_offered_as_a_demand() -> None:
     assert "raise the limit of q to 1; allow 1 suppressed record" in said
 
 
+@pytest.mark.slow
 def test_many_classes_are_explained_without_comparing_each_with_each() -> None:
     frame = pa.table({"q": [f"{i:06}" for i in range(30_000)]})
     with pytest.raises(shoal.Infeasible, match=r"refuses 30,000 of 30,000 classes"):

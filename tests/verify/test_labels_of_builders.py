@@ -71,6 +71,7 @@ def test_masks(values: set[str], steps: list[int], side: str) -> None:
     accepted(Suppress(), values)
 
 
+@pytest.mark.slow
 @given(
     st.sets(NUMBERS, min_size=1),
     st.sampled_from([[0.1, 0.5], [5, 10, 100], [2.5], [1000]]),
@@ -80,6 +81,7 @@ def test_intervals(values: set[str], widths: list[float], ends: dict[str, Any]) 
     accepted(Intervals.model_validate({"intervals": widths, **ends}), values)
 
 
+@pytest.mark.slow
 @given(
     st.sets(NUMBERS, min_size=1), st.sampled_from([[[0]], [[-10, 0, 2.5, 90], [0]], [[1, 5], []]])
 )
@@ -87,6 +89,7 @@ def test_cuts(values: set[str], cuts: list[list[float]]) -> None:
     accepted(Cuts.model_validate({"cuts": cuts}), values)
 
 
+@pytest.mark.slow
 @given(
     st.sets(TIMES, min_size=1),
     st.sampled_from([["day", "week"], ["month", "quarter", "year"], ["decade", "century"]]),
@@ -95,6 +98,7 @@ def test_dates(values: set[str], units: list[str]) -> None:
     accepted(Dates.model_validate({"date": units}), values)
 
 
+@pytest.mark.slow
 @given(
     TEXTS | st.sets(NUMBERS, min_size=1),
     st.sampled_from([[2], [1, 3], [2, 4, 8]]),

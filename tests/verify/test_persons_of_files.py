@@ -125,6 +125,7 @@ def test_records_of_other_persons_in_the_source_are_other_persons(folder: Path) 
     assert saw(verdict).endswith("{age='[20,30)', zip='12*'} has 1")
 
 
+@pytest.mark.slow
 def test_diversity_counts_each_person_once_with_a_value(folder: Path) -> None:
     """In the first class flu is known of two persons and gout of one, of four records."""
     attributes = definition(folder)["attributes"]
@@ -160,6 +161,7 @@ def test_a_hierarchy_that_only_the_result_knows_is_taken_from_it(folder: Path) -
     assert judged(folder, attributes=attributes).safe
 
 
+@pytest.mark.slow
 def test_the_command_says_how_many_persons_the_classes_have(folder: Path) -> None:
     text = json.dumps(definition(folder))
     (folder / "definition.json").write_text(text, encoding="utf-8")
