@@ -205,16 +205,16 @@ def prepare(
     records: hierarchies are made for all of them.
     """
     columns = tuple(column.name for column in source.columns())
-    given = against_columns(definition, columns, source.name, file)
-    check_columns(source, target, given.names("quasi-identifier", "sensitive", "keep"))
-    with open_population(given) as population:
-        counted = collapse(given, source, population, domain=domain)
+    with_roles = against_columns(definition, columns, source.name, file)
+    check_columns(source, target, with_roles.names("quasi-identifier", "sensitive", "keep"))
+    with open_population(with_roles) as population:
+        counted = collapse(with_roles, source, population, domain=domain)
         of_population = None if population is None else population.fingerprint()
     filled, table = counted.definition, counted.table
     problem = problem_of(filled, table, models=models_of(filled), loss=loss_of(filled))
     if target is not None:
         check_records(target, table.records - problem.limit)
-    return Prepared(given, filled, columns, table, counted.values, problem, of_population)
+    return Prepared(with_roles, filled, columns, table, counted.values, problem, of_population)
 
 
 def load(definition: Definition | Mapping[str, Any] | str | Path) -> Definition:

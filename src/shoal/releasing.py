@@ -45,12 +45,12 @@ Ask: TypeAlias = Callable[[Proposal], bool]
 class Prepared:
     """A definition on its data, before any search.
 
-    `given` is the definition with a role for every column; `definition` has a hierarchy for every
-    quasi-identifier too. `columns` are those of the source, `values` the distinct values of each
-    quasi-identifier, there or in the population.
+    `with_roles` is the definition with a role for every column; `definition` has a hierarchy for
+    every quasi-identifier too. `columns` are those of the source, `values` the distinct values of
+    each quasi-identifier, there or in the population.
     """
 
-    given: Definition
+    with_roles: Definition
     definition: Definition
     columns: tuple[str, ...]
     table: Table
@@ -192,7 +192,7 @@ def about_run(
     table, problem = prepared.table, prepared.problem
     unchanged = problem.partition((0,) * len(table.attributes)) if table.raised is None else None
     return Run(
-        definition=prepared.given,
+        definition=prepared.with_roles,
         filled=prepared.definition,
         table=table,
         models=problem.models,

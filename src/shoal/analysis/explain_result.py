@@ -21,17 +21,17 @@ NEEDED = ("levels", "records", "suppressed", "suppression_limit", "treatments", 
 """Keys of a result that an explanation needs."""
 
 
-def result_in(given: object) -> Mapping[str, Any] | None:
+def result_in(source: object) -> Mapping[str, Any] | None:
     """The plain values of a result, or of the file of one; None for anything else.
 
     A definition in JSON has no `status`. A report in JSON has the result in it.
     """
-    if isinstance(given, Result):
-        return to_dict(given)
-    if not isinstance(given, str | Path) or Path(given).suffix.lower() != ".json":
+    if isinstance(source, Result):
+        return to_dict(source)
+    if not isinstance(source, str | Path) or Path(source).suffix.lower() != ".json":
         return None
     try:
-        found = json.loads(Path(given).read_text(encoding="utf-8"))
+        found = json.loads(Path(source).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None  # reading it as a definition says what is wrong
     if isinstance(found, dict) and isinstance(found.get("result"), dict):

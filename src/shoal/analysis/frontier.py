@@ -177,17 +177,17 @@ def frontier(
     Returns:
         The points. An interrupt or the time limit ends the work early; what is proved stays.
     """
-    given, file = load(definition), file or name_of(definition)
+    loaded, file = load(definition), file or name_of(definition)
     ks = read_k(k, file)
     shares = None if suppression is None else read_suppression(suppression, file)
     check_size(ks, shares or (0.0,), file)
     most = None if shares is None else f"{shares[-1]:.12%}"
-    easiest = override(given, {"k": ks[0], "suppression": most}, file)
+    easiest = override(loaded, {"k": ks[0], "suppression": most}, file)
     prepared = prepare_problem(easiest, watch, file, spark)
     problem = prepared.problem
-    limits = _limits(given, problem, shares)
-    clock = Clock(given.search.time_limit if time_limit is None else time_limit, watch)
-    trade_off = TradeOff(problem, clock, given.search.threads)
+    limits = _limits(loaded, problem, shares)
+    clock = Clock(loaded.search.time_limit if time_limit is None else time_limit, watch)
+    trade_off = TradeOff(problem, clock, loaded.search.threads)
     found: dict[tuple[int, float], Optimum] = {}
     ended = ""
     try:

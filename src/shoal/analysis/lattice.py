@@ -200,11 +200,11 @@ def lattice(
     Raises:
         UserError: when the lattice has more nodes than `at_most`.
     """
-    given, file = load(definition), file or name_of(definition)
-    problem = prepare_problem(given, watch, file, spark).problem
+    loaded, file = load(definition), file or name_of(definition)
+    problem = prepare_problem(loaded, watch, file, spark).problem
     clock = Clock(watch=watch)
     if near_optimum:
-        optimum = _optimum(problem, clock, given.search.threads)
+        optimum = _optimum(problem, clock, loaded.search.threads)
         start = problem.lattice.top if optimum is None else optimum.node
         nodes: Iterable[Node] = neighbourhood(problem.lattice, start)
         found = [_facts(problem, node) for node in nodes]

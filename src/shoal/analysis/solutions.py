@@ -178,12 +178,12 @@ def solutions(
     if best < 1 or at_most < 1:
         key, number = ("best", best) if best < 1 else ("at_most", at_most)
         raise BadDefinition(file, [Mistake(key, f"{number} nodes are none", "ask for 1 or more")])
-    given = load(definition)
-    problem = prepare_problem(given, watch, file, spark).problem
-    clock = Clock(given.search.time_limit if time_limit is None else time_limit, watch)
+    loaded = load(definition)
+    problem = prepare_problem(loaded, watch, file, spark).problem
+    clock = Clock(loaded.search.time_limit if time_limit is None else time_limit, watch)
     if minimal:
         return _minimal(problem, clock, at_most)
-    return _best(problem, clock, best, given.search.threads)
+    return _best(problem, clock, best, loaded.search.threads)
 
 
 def _best(problem: Problem, clock: Clock, count: int, threads: int | None) -> Solutions:

@@ -138,8 +138,8 @@ def check(
     from shoal.measure.table import measure
     from shoal.verify.labels.listed import read_trees
 
-    given = {"l": l, "entropy-l": entropy_l, "t": t, "alpha": alpha, "beta": beta, "delta": delta}
-    demanded = {name: float(value) for name, value in given.items() if value is not None}
+    options = {"l": l, "entropy-l": entropy_l, "t": t, "alpha": alpha, "beta": beta, "delta": delta}
+    demanded = {name: float(value) for name, value in options.items() if value is not None}
     how = FileOptions(path=data, delimiter=delimiter, encoding=encoding)
     with (
         progress_of(f"Measuring {data}") as display,

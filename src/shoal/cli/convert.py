@@ -63,8 +63,8 @@ def _read(definition: str, there: Path) -> Definition:
     from shoal.definition.read import LARGEST, content, moved, parse
 
     if definition == "-":
-        given = sys.stdin.buffer.read(LARGEST + 1)
-        return moved(parse(given, "standard input"), "standard input", Path(), there)
+        text = sys.stdin.buffer.read(LARGEST + 1)
+        return moved(parse(text, "standard input"), "standard input", Path(), there)
     path = Path(definition)
     parsed = parse(content(path), definition, path.suffix.lower())
     return moved(parsed, definition, path.parent, there)

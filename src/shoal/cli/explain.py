@@ -44,9 +44,9 @@ def explain(
         _check_kept(definition, json)
         found = explain_result(result, str(definition))
     else:
-        given = read_definition(definition, {"JSON": json}, time_limit)
-        with progress_of(f"Reading {given.source.shown}") as display:
-            found = find(given, watch=display.say, file=str(definition))
+        loaded = read_definition(definition, {"JSON": json}, time_limit)
+        with progress_of(f"Reading {loaded.source.shown}") as display:
+            found = find(loaded, watch=display.say, file=str(definition))
     show_answer(found, json)
 
 

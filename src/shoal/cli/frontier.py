@@ -40,9 +40,9 @@ def frontier(
     from shoal.cli.solutions import raise_if_interrupted, read_definition
     from shoal.cli.terminal import progress_of, show_answer
 
-    given = read_definition(definition, {"JSON": json, "picture": svg}, time_limit)
-    with progress_of(f"Reading {given.source.shown}") as display:
-        found = solve(given, k, suppression, watch=display.say, file=str(definition))
+    loaded = read_definition(definition, {"JSON": json, "picture": svg}, time_limit)
+    with progress_of(f"Reading {loaded.source.shown}") as display:
+        found = solve(loaded, k, suppression, watch=display.say, file=str(definition))
     if svg is not None:
         found.plot().save(svg)
     show_answer(found, json, [svg])

@@ -43,10 +43,10 @@ def lattice(
     from shoal.cli.terminal import progress_of, show_answer
     from shoal.engines.local_files import write_whole
 
-    given = read_definition(definition, {"JSON": json, "CSV": csv, "picture": svg})
-    with progress_of(f"Reading {given.source.shown}") as display:
+    loaded = read_definition(definition, {"JSON": json, "CSV": csv, "picture": svg})
+    with progress_of(f"Reading {loaded.source.shown}") as display:
         found = count_nodes(
-            given,
+            loaded,
             near_optimum=near_optimum,
             at_most=at_most,
             watch=display.say,

@@ -205,13 +205,13 @@ def check_files(
     from shoal.engines.local_files import check_writable
 
     failure = None if definition.report is None else of_failure(definition.report)
-    given = {
+    written = {
         "result": json_file(json),
         "proof": proof,
         "transformation": transformation,
         "report of a failure": failure,
     }
-    further = {key: path for key, path in given.items() if path is not None}
+    further = {key: path for key, path in written.items() if path is not None}
     check_written(definition, file, further)
     for path in filter(None, (definition.report, *further.values())):
         check_writable(path)

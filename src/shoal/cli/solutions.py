@@ -51,10 +51,10 @@ def solutions(
 
     if minimal and best is not None:
         raise typer.BadParameter("give --best or --minimal, not both")
-    given = read_definition(definition, {"JSON": json, "picture": svg}, time_limit)
-    with progress_of(f"Reading {given.source.shown}") as display:
+    loaded = read_definition(definition, {"JSON": json, "picture": svg}, time_limit)
+    with progress_of(f"Reading {loaded.source.shown}") as display:
         found = find(
-            given,
+            loaded,
             10 if best is None else best,
             minimal=minimal,
             at_most=at_most,

@@ -39,9 +39,9 @@ def what_if(
     from shoal.cli.terminal import progress_of, show_answer
 
     levels = None if node is None else parse_levels(node)
-    given = read_definition(definition, {"JSON": json}, time_limit)
-    with progress_of(f"Reading {given.source.shown}") as display:
-        found = ask(given, levels, watch=display.say, file=str(definition))
+    loaded = read_definition(definition, {"JSON": json}, time_limit)
+    with progress_of(f"Reading {loaded.source.shown}") as display:
+        found = ask(loaded, levels, watch=display.say, file=str(definition))
     show_answer(found, json)
 
 

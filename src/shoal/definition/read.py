@@ -50,19 +50,19 @@ def read(path: str | Path) -> Definition:
 
 
 def parse(
-    given: bytes, file: str, ending: str = "", xml: Callable[[str], Parsed] | None = None
+    text: bytes, file: str, ending: str = "", xml: Callable[[str], Parsed] | None = None
 ) -> Parsed:
     """The plain data of a file; BadDefinition where it cannot be read at all.
 
     `xml` reads XML, by default that of definitions.
     """
-    if len(given) > LARGEST:
+    if len(text) > LARGEST:
         remedy = "move large trees into hierarchy files"
         _refuse(file, f"is larger than {LARGEST // 1_000_000} MB", remedy)
     try:
-        return _parse(given.decode("utf-8-sig"), ending, xml or _parse_xml)
+        return _parse(text.decode("utf-8-sig"), ending, xml or _parse_xml)
     except UnicodeDecodeError as error:
-        line = given.count(b"\n", 0, error.start) + 1
+        line = text.count(b"\n", 0, error.start) + 1
         _refuse(file, f"is not UTF-8 in line {line}", "save the file as UTF-8")
     except Unreadable as error:
         raise BadDefinition(file, error.mistakes) from None
@@ -254,15 +254,15 @@ def override(definition: Definition, changes: Mapping[str, Any], file: str) -> D
     BadDefinition calls it `file`. Another strategy does not inherit the settings that only the old
     one understood.
     """
-    given = _not_none(changes)
+    changed = _not_none(changes)
     for key in JOINED:
-        settings = _not_none(given.pop(key, {}))
+        settings = _not_none(changed.pop(key, {}))
         if settings:
-            given[key] = _joined(getattr(definition, key), settings)
-    if not given:
+            changed[key] = _joined(getattr(definition, key), settings)
+    if not changed:
         return definition
     kept = {name: getattr(definition, name) for name in Definition.model_fields}
-    return from_mapping({**kept, **given}, file=file)
+    return from_mapping({**kept, **changed}, file=file)
 
 
 def _joined(old: DefinitionPart, new: Mapping[str, Any]) -> dict[str, Any]:
