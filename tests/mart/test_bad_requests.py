@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from shoal import mart
 from shoal.errors import ShoalError
+from shoal.events import Phase
 
 PATIENTS = [[f"p{i}", f"g{i % 2}"] for i in range(8)]
 FINDINGS = [[f"f{i}", f"p{i % 8}", "ab"[i % 2], "Rarissimum" if i == 3 else "0"] for i in range(16)]
@@ -190,3 +194,115 @@ REFUSED: Mapping[str, Spoil] = {
 def test_bad_input_is_refused_with_a_reason_and_logged(bench: Bench, code: str) -> None:
     changes = REFUSED[code](bench) or {}
     assert bench.refusal(**changes).code == code.strip()
+
+
+CATALOGS: Mapping[str, Callable[[dict[str, Any]], None]] = {
+    "cyclic-links": lambda catalog: catalog["links"].append(
+        {"between": {"findings": "pat", "death": "who"}, "kind": "many-to-one"}
+    ),
+    "ambiguous-links": lambda catalog: catalog["links"].append(
+        {"between": {"findings": "prep", "patient": "id"}, "kind": "many-to-one"}
+    ),
+    "expression-too-deep": lambda catalog: catalog["sources"]["death"]["columns"]["days"].update(
+        derive="(" * 200 + "1" + ")" * 200
+    ),
+    "bad-expression": lambda catalog: catalog["sources"]["death"]["columns"]["days"].update(
+        derive="'1'); DROP TABLE patient; --"
+    ),
+    "bad-definition": lambda catalog: catalog["links"].pop(),
+}
+
+
+@pytest.mark.parametrize("code", CATALOGS)
+@pytest.mark.parametrize("is_file", [False, True], ids=["mapping", "file"])
+def test_a_catalog_with_a_mistake_is_refused_and_logged(
+    bench: Bench, code: str, is_file: bool
+) -> None:
+    CATALOGS[code](bench.catalog)
+    bench.catalog["log"] = str(bench.log)
+    path = bench.folder / "catalog.json"
+    path.write_text(json.dumps(bench.catalog), encoding="utf-8")
+    with pytest.raises(ShoalError) as raised:
+        mart.request(path if is_file else bench.catalog, bench.request, output=bench.output)
+    assert raised.value.code == code
+    assert mart.Log(bench.log).entries()[-1].code == code
+    assert not bench.output.exists()
+
+
+def test_a_log_that_is_a_source_is_named_as_the_mistake_and_stays_as_it_is(bench: Bench) -> None:
+    before = (bench.folder / "patient.csv").read_bytes()
+    bench.catalog["log"] = "patient.csv"
+    path = bench.folder / "catalog.json"
+    path.write_text(json.dumps(bench.catalog), encoding="utf-8")
+    with pytest.raises(ShoalError) as raised:
+        mart.request(path, bench.request, output=bench.output)
+    assert raised.value.code == "bad-definition"
+    assert (bench.folder / "patient.csv").read_bytes() == before
+
+
+def forge(log: Path) -> None:
+    text = log.read_text(encoding="utf-8")
+    log.write_text(text.replace("somebody", "nobodyxx"), encoding="utf-8")
+
+
+def cut_off_the_last_entry(log: Path) -> None:
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:-1]))
+
+
+def remove(log: Path) -> None:
+    log.unlink()
+
+
+@pytest.mark.parametrize("spoil", [forge, cut_off_the_last_entry, remove])
+def test_no_request_is_answered_while_the_log_is_broken(
+    bench: Bench, spoil: Callable[[Path], None]
+) -> None:
+    bench.ask()
+    bench.output.unlink()
+    spoil(bench.log)
+    with pytest.raises(ShoalError) as raised:
+        bench.ask()
+    assert raised.value.code == "broken-log"
+    assert not bench.output.exists()
+    assert not mart.check_log(mart.catalog_from_mapping(bench.catalog, bench.folder)).verified
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
+def test_a_source_that_goes_while_a_request_runs_ends_it(bench: Bench, kind: str) -> None:
+    path = bench.folder / f"findings.{kind}"
+    if kind != "csv":
+        rows = [dict(zip(["prep", "pat", "T", "N"], row, strict=True)) for row in FINDINGS]
+        path.write_text(json.dumps(rows), encoding="utf-8")
+        if kind == "parquet":
+            pq.write_table(pa.Table.from_pylist(rows), path)
+        bench.catalog["sources"]["findings"]["source"] = path.name
+
+    def take_away(event: object) -> None:
+        if isinstance(event, Phase) and event.name == "link":
+            path.unlink()
+
+    with pytest.raises(ShoalError) as raised:
+        mart.request(
+            mart.catalog_from_mapping(bench.catalog, bench.folder),
+            mart.request_from_mapping({**bench.request, "select": ["T = a"]}, bench.folder),
+            output=bench.output,
+            observe=take_away,
+        )
+    assert raised.value.code == "no-file"
+    assert mart.Log(bench.log).entries()[-1].code == "no-file"
+    assert not bench.output.exists()
+
+
+def test_a_suppressed_value_is_nowhere_to_be_read(bench: Bench) -> None:
+    bench.catalog["policy"] = {"suppression": "10%"}
+    report = bench.folder / "report.html"
+    result = mart.request(
+        mart.catalog_from_mapping(bench.catalog, bench.folder),
+        {"asker": "somebody", "project": ["N", "T"], "suppression": "10%", "limits": {"N": 0}},
+        output=bench.output,
+        report=report,
+    )
+    assert result.rows_suppressed == 1
+    written = [path.read_text(encoding="utf-8") for path in (bench.output, bench.log, report)]
+    assert "Rarissimum" not in "".join([*written, result.to_json(), str(result)])

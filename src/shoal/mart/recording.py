@@ -7,7 +7,7 @@ publishing then fails, a second entry says so.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,13 +89,17 @@ def _without_values() -> Iterator[None]:
 
 @contextmanager
 def recorded_mistakes(catalog: object) -> Iterator[None]:
-    """Log a request that ends because its catalog has mistakes, where the catalog names a log."""
+    """Log a request that ends because its catalog has mistakes, where the catalog names a log.
+
+    Whatever is wrong with that log, the mistakes are what the asker is told.
+    """
     try:
         yield
     except BadDefinition as error:
         log = _log_of(catalog)
         if log is not None:
-            log.append(Asked().entry("refused", code=error.code, reason=error.what))
+            with suppress(ShoalError):
+                log.append(Asked().entry("refused", code=error.code, reason=error.what))
         raise
 
 

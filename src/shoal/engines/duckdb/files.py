@@ -224,7 +224,10 @@ def _arguments(options: dict[str, str]) -> str:
 
 
 def _diagnosed(error: duckdb.Error, scans: Iterable[FileScan]) -> BadData | None:
-    """Where a file is broken: CSV is read again in Python, for JSON DuckDB's message says where."""
+    """Which file is gone, or where one is broken.
+
+    CSV is read again in Python, for JSON DuckDB's message says where.
+    """
     pattern = r'Malformed JSON in file "(.*)", at byte \d+ in (line|record/value) (\d+): ([\w -]+)'
     if match := re.search(pattern, str(error)):
         unit = "line" if match[2] == "line" else "record"
@@ -234,6 +237,12 @@ def _diagnosed(error: duckdb.Error, scans: Iterable[FileScan]) -> BadData | None
             hint="check that the file is whole: one array of objects, or one object a line",
         )
     for scan in scans:
+        if not scan.path.exists():
+            return BadData(
+                f"{scan.path} was there when it was opened, and is gone now",
+                code="no-file",
+                hint="put the file back, and run again",
+            )
         if scan.dialect and (found := fault(scan.path, scan.dialect)):
             return found
     return None
