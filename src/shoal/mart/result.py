@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from shoal.engines.local_files import write_whole
-from shoal.mart.rows import unique_before
+from shoal.mart.rows import single_rows, unique_before
 from shoal.report.render import html_page, markdown
 from shoal.report.result import finite, versions
 from shoal.report.sections import Section
@@ -226,8 +226,6 @@ def write_report(result: MartResult, path: Path) -> None:
 def build_result(making: Making, checked: Checked, watch: Stopwatch) -> MartResult:
     """What was done, before it is logged and published."""
     resolved, found, table = making.resolved, making.found, making.table
-    missing = resolved.catalog.missing.values
-    names = resolved.quasi_identifiers
     proved = all(each.is_proved for each in found.found)
     return MartResult(
         mart=resolved.catalog.name,
@@ -243,8 +241,8 @@ def build_result(making: Making, checked: Checked, watch: Stopwatch) -> MartResu
         rows_released=found.released.number,
         persons_released=found.released.persons,
         rows_suppressed=found.removed,
-        rows_unique_before=unique_before(making.source, names, table.person, missing),
-        rows_unique=found.released.unique() if names else 0,
+        rows_unique_before=_unique_before(making),
+        rows_unique=found.released.unique() if resolved.quasi_identifiers else 0,
         withstands=WITHSTANDS[resolved.request.scope].format(k=resolved.k),
         notes=resolved.selection.notes,
         warnings=checked.warnings,
@@ -256,6 +254,16 @@ def build_result(making: Making, checked: Checked, watch: Stopwatch) -> MartResu
         seconds=watch.seconds(),
         versions=versions(),
     )
+
+
+def _unique_before(making: Making) -> int:
+    """The selected rows whose quasi-identifiers of all sources together only one person has."""
+    names, missing = making.resolved.quasi_identifiers, making.resolved.catalog.missing.values
+    if not names:
+        return 0
+    if making.table.rows == making.table.persons:
+        return single_rows(making.source, names, missing)
+    return unique_before(making.source, names, making.table.person, missing)
 
 
 def _source_result(found: Found, anonymised: Anonymised) -> SourceResult:

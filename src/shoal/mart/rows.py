@@ -103,12 +103,23 @@ class Rows:
 
     def only(self, chosen: Bools) -> Rows:
         """Some of the combinations."""
+        if chosen.all():
+            return self
         return replace(self, counted=self.counted.filter(pa.array(chosen)))
 
     def classes(self, each: AtLevels) -> tuple[Ints, Partition]:
-        """The class of each combination in one source, and the classes."""
-        table = encode(each.definition, self.counted, each.attributes)
-        return self._numbered([each])[0], partition(table, each.models, each.node)
+        """The class of each combination in one of the sources, and the classes."""
+        number = self.sources.index(each)
+        if number not in self._classes:
+            table = encode(each.definition, self.counted, each.attributes)
+            classes = partition(table, each.models, each.node)
+            self._classes[number] = self._numbered([each])[0], classes
+        return self._classes[number]
+
+    @cached_property
+    def _classes(self) -> dict[int, tuple[Ints, Partition]]:
+        """The classes that were counted already, by the number of the source."""
+        return {}
 
     def _numbered(self, sources: Sequence[AtLevels]) -> tuple[Ints, int]:
         """The class of each combination by the labels of these sources, in order of the groups."""
@@ -122,8 +133,17 @@ class Rows:
         return number_rows(groups, sizes)
 
     def _codes(self, attribute: Attribute) -> Ints:
-        column = column_of(self.counted, attribute.name)
-        return code_of(attribute, list(column.counts))[column.rows]
+        """The code of each combination in one quasi-identifier."""
+        if attribute.name not in self._known_codes:
+            column = column_of(self.counted, attribute.name)
+            codes = code_of(attribute, list(column.counts))[column.rows]
+            self._known_codes[attribute.name] = codes
+        return self._known_codes[attribute.name]
+
+    @cached_property
+    def _known_codes(self) -> dict[str, Ints]:
+        """The codes that were looked up already, by column."""
+        return {}
 
     def labels(self) -> pa.Table:
         """The distinct combinations of the labels of all sources."""
@@ -196,14 +216,17 @@ def unique_before(
     source: Source, quasi_identifiers: Sequence[str], person: str, missing: Sequence[str]
 ) -> int:
     """The rows of the linked table whose values of all quasi-identifiers only one person has."""
-    if not quasi_identifiers:
-        return 0
     counted = source.count_by((*quasi_identifiers, person), missing)
     columns = [column_of(counted, name) for name in quasi_identifiers]
     class_of, classes = number_rows(
         [each.rows for each in columns], [len(each.counts) + 1 for each in columns]
     )
     return unique_rows(class_of, classes, person_of_rows(counted, (person,)), weights_of(counted))
+
+
+def single_rows(source: Source, quasi_identifiers: Sequence[str], missing: Sequence[str]) -> int:
+    """The same where every person has one row: the combinations that one row has."""
+    return int((weights_of(source.count_by(quasi_identifiers, missing)) == 1).sum())
 
 
 def stay(rows: Rows) -> Bools:
