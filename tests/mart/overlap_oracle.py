@@ -248,13 +248,56 @@ def small_by_person(
 def overlaps_of_all(tables: Tables, new: Asked, old: Sequence[Asked]) -> Found:
     found: Found = {}
     for view, unit in views([new, *old]):
-        before = cells(tables, old, view, unit)
-        sets = []
-        for cell, persons in cells(tables, [*old, new], view, unit).items():
-            few = len(persons) < needed(cell, [*old, new])
-            more_before = len(before.get(cell[:-1], ())) > len(persons)
-            if few and (cell[-1] is not None or more_before):
-                sets.append(persons)
+        sets = small_cells_of_all(tables, new, old, view, unit)
+        sets = sets or small_persons_of_all(tables, new, old, view, unit)
         if sets:
             found.setdefault(("together", view), numbers(sets, [new, *old]))
     return found
+
+
+def small_cells_of_all(
+    tables: Tables, new: Asked, old: Sequence[Asked], view: str, unit: Sequence[str]
+) -> list[set[int | None]]:
+    """The persons of each cell that has too few of them because of the new release."""
+    before, found = cells(tables, old, view, unit), []
+    for cell, persons in cells(tables, [*old, new], view, unit).items():
+        few = len(persons) < needed(cell, [*old, new])
+        more_before = len(before.get(cell[:-1], ())) > len(persons)
+        if few and (cell[-1] is not None or more_before):
+            found.append(persons)
+    return found
+
+
+def small_persons_of_all(
+    tables: Tables, new: Asked, old: Sequence[Asked], view: str, unit: Sequence[str]
+) -> list[set[int | None]]:
+    """Persons whose rows in tied releases are, in all releases, as those of too few others."""
+    now = tied_cells(tables, [*old, new], view, unit)
+    before = tied_cells(tables, old, view, unit)
+    found = []
+    for mine in {repr(each) for each in now.values()}:
+        alike = {person for person, each in now.items() if repr(each) == mine}
+        told_now = now[next(iter(alike))]
+        k = max(needed(cell, [*old, new]) for cell in told_now)
+        in_new = any(cell[-1] is not None for cell in told_now)
+        as_before = [
+            sum(each == before[person] for each in before.values())
+            for person in alike
+            if person in before
+        ]
+        if len(alike) < k and (in_new or max(as_before) > len(alike)):
+            found.append(alike)
+    return found
+
+
+def tied_cells(
+    tables: Tables, releases: Sequence[Asked], view: str, unit: Sequence[str]
+) -> dict[int | None, list[tuple[tuple[Cell, ...] | None, ...]]]:
+    """For each person the cells that a tied release has, one for each unit, in order."""
+    each_told = [told(tables, each, view, unit) for each in releases]
+    found = defaultdict(list)
+    for key in set().union(*each_told):
+        for cell in itertools.product(*(each.get(key) or [None] for each in each_told)):
+            if any(r.tied and said is not None for r, said in zip(releases, cell, strict=True)):
+                found[key[0]].append(cell)
+    return {person: sorted(each, key=repr) for person, each in found.items()}

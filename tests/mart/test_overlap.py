@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 
 import pyarrow as pa
@@ -24,15 +24,22 @@ from mart.overlap_oracle import (
     overlaps_of_all,
     overlaps_of_two,
     recipe_of,
+    small_cells_of_all,
+    small_persons_of_all,
     value,
+)
+from mart.overlap_oracle import (
+    views as oracle_views,
 )
 from shoal.engines.base import Generalization
 from shoal.engines.duckdb.session import Session
 from shoal.engines.options import Resources
 from shoal.errors import BadData
-from shoal.mart.applied import Applied, LinkedRows
+from shoal.mart.applied import Applied, LinkedRows, release_rows
 from shoal.mart.catalog import ColumnRef
+from shoal.mart.cells import Cells, SmallCells
 from shoal.mart.overlap import Comparison, Earlier, Overlap
+from shoal.mart.recipe import JOINT
 
 SOURCES = ("patient", "findings", "genes", "deaths")
 COLUMNS = tuple(ColumnRef(source, name) for source in SOURCES for name in "xy")
@@ -105,7 +112,7 @@ def outer_join(tables: Tables) -> list[Row]:
 
 
 @contextmanager
-def comparison(tables: Tables) -> Iterator[Comparison]:
+def linked(tables: Tables) -> Iterator[tuple[Session, LinkedRows]]:
     rows = outer_join(tables)
     columns: dict[str, Sequence[Cell | int]] = {
         f"text_{i}": [value(tables, row, ref) for row in rows] for i, ref in enumerate(COLUMNS)
@@ -120,7 +127,13 @@ def comparison(tables: Tables) -> Iterator[Comparison]:
         session.register("linked", table)
         texts = {ref: f"text_{i}" for i, ref in enumerate(COLUMNS)}
         records = {source: f"record_{i}" for i, source in enumerate(SOURCES)}
-        yield Comparison(session, LinkedRows("linked", texts, records))
+        yield session, LinkedRows("linked", texts, records)
+
+
+@contextmanager
+def comparison(tables: Tables) -> Iterator[Comparison]:
+    with linked(tables) as (session, rows):
+        yield Comparison(session, rows)
 
 
 def overlaps(tables: Tables, new: Asked, *old: Asked) -> list[Overlap]:
@@ -155,6 +168,36 @@ def test_overlaps_of_all_releases_are_those_of_the_oracle(
             assert counts([each for each in found if each.earlier == (i,)]) == expected
     else:
         assert counts(found) == overlaps_of_all(tables, new, old)
+
+
+@pytest.mark.slow
+@settings(max_examples=20)
+@given(tables=marts, new=requests(), old=st.lists(requests(), min_size=1, max_size=3))
+def test_cells_of_any_number_of_releases_are_those_of_the_oracle(
+    tables: Tables, new: Asked, old: list[Asked]
+) -> None:
+    """Also where two of them overlap already."""
+    with linked(tables) as (session, rows), ExitStack() as kept:
+        views = (*SOURCES, JOINT)
+        counted = Cells(session, rows, views)
+        releases = [
+            kept.enter_context(release_rows(session, f"r{i}", applied(tables, each), rows, views))
+            for i, each in enumerate([*old, new])
+        ]
+        for number, (view, unit) in enumerate(oracle_views([new, *old])):
+            with counted.history(number, view, unit) as history:
+                for release in releases[:-1]:
+                    history = counted.extended(history, release)
+                by_row = counted.small_in_history(history, releases[-1])
+                by_person = counted.small_by_person_in_history(history, releases[-1])
+            expected = small_cells_of_all(tables, new, old, view, unit)
+            persons = small_persons_of_all(tables, new, old, view, unit)
+            assert _numbers(by_row) == (len(expected), len(set().union(*expected)))
+            assert _numbers(by_person) == (len(persons), len(set().union(*persons)))
+
+
+def _numbers(small: SmallCells | None) -> tuple[int, int]:
+    return (0, 0) if small is None else (small.cells, small.persons)
 
 
 def patients(*values: str) -> Tables:

@@ -40,7 +40,8 @@ class SmallCells:
 
 @dataclass(frozen=True)
 class History:
-    """The cells of so many `releases`, as a table: person, unit, cell, and the k that it needs.
+    """The cells of so many `releases`, as a table: person, unit, cell, the k that it needs, and
+    whether a release with tied rows has it.
 
     A cell is the text of its classes, release by release.
     """
@@ -143,7 +144,8 @@ class Cells:
         table = f"history_{number}"
         records = ", ".join(f"{key} BIGINT" for key in self._keys(unit)[1:])
         self._session.execute(
-            f"CREATE TEMP TABLE {table} (person VARCHAR, {records}, cell VARCHAR, k BIGINT)"
+            f"CREATE TEMP TABLE {table}"
+            f" (person VARCHAR, {records}, cell VARCHAR, k BIGINT, tied BOOLEAN)"
         )
         try:
             yield History(table, view, unit)
@@ -157,7 +159,7 @@ class Cells:
             f"""
             CREATE OR REPLACE TEMP TABLE {history.table} AS
             SELECT {", ".join(keys)}, coalesce(cell, {history.nothing}) || ',' || coalesce(a, 0)
-                   AS cell, {_needed(release)} AS k
+                   AS cell, {_needed(release)} AS k, {_tied(release)} AS tied
             FROM {self._with_new(history, release)}
             """
         )
@@ -195,6 +197,40 @@ class Cells:
         )
         return SmallCells(True, cells, persons) if cells else None
 
+    def small_by_person_in_history(self, history: History, new: ReleaseRows) -> SmallCells | None:
+        """The same for persons, whose tied rows in all releases too few persons have alike."""
+        ((cells, persons),) = fetch(
+            self._session,
+            f"""
+            WITH before AS (
+                     SELECT person, list(cell ORDER BY cell) AS cells
+                     FROM {history.table} WHERE tied GROUP BY person
+                 ),
+                 linked_cells AS (
+                     SELECT coalesce(new.person, old.person) AS person,
+                            coalesce(cell, {history.nothing}) AS cell, coalesce(a, 0) AS a,
+                            {_needed(new)} AS k
+                     FROM {self._with_new(history, new)} WHERE {_tied(new)}
+                 ),
+                 now AS (
+                     SELECT person, list((cell, a) ORDER BY cell, a) AS cells,
+                            max(a) > 0 AS in_new, max(k) AS k
+                     FROM linked_cells GROUP BY person
+                 ),
+                 told AS (
+                     SELECT now.*, count(*) OVER (PARTITION BY before.cells) AS persons_before
+                     FROM now LEFT JOIN before ON now.person = before.person
+                 ),
+                 small AS (
+                     SELECT count(*) AS persons FROM told GROUP BY cells
+                     HAVING count(*) < max(k)
+                        AND (bool_or(in_new) OR count(*) < max(persons_before))
+                 )
+            SELECT count(*), CAST(coalesce(sum(persons), 0) AS BIGINT) FROM small
+            """,
+        )
+        return SmallCells(True, cells, persons) if cells else None
+
     def _with_new(self, history: History, release: ReleaseRows) -> str:
         told = self._told(release, history.view, history.unit, "a")
         return f"{history.table} AS old FULL JOIN ({told}) AS new ON {self._match(history.unit)}"
@@ -218,3 +254,9 @@ class Cells:
 def _needed(release: ReleaseRows) -> str:
     """SQL for the k of a cell that a release was joined to."""
     return f"greatest(coalesce(k, 0), CASE WHEN a IS NULL THEN 0 ELSE {release.k} END)"
+
+
+def _tied(release: ReleaseRows) -> str:
+    """SQL that is true where a release with tied rows has a cell, once a release was joined."""
+    joined = "a IS NOT NULL" if release.recipe.tied else "false"
+    return f"(coalesce(tied, false) OR {joined})"

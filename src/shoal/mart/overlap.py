@@ -223,6 +223,8 @@ class Comparison:
         seen: set[str] = set()
         for history in histories:
             small = self._cells.small_in_history(history, new)
+            if small is None:
+                small = self._cells.small_by_person_in_history(history, new)
             if small is not None and history.view not in seen:
                 seen.add(history.view)
                 yield Overlap.of("together", entries, history.view, small, k)
