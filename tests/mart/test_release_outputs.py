@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import secrets
 import signal
 import sqlite3
@@ -20,6 +21,7 @@ import servers
 from mart.clinic import Clinic, many
 from shoal import mart as marts
 from shoal.errors import BadOutput, Refused
+from shoal.events import Event, Phase
 
 Texts = list[tuple[str, ...]]
 
@@ -107,6 +109,35 @@ def test_a_report_says_what_was_done(tmp_path: Path, form: str) -> None:
     assert "clinic" in said
     assert "findings" in said
     assert "label of 4 values" in said
+
+
+def test_where_only_the_report_cannot_be_written_the_release_is_said_to_be_published(
+    tmp_path: Path,
+) -> None:
+    clinic = many(tmp_path)
+    clinic.write()
+    report = tmp_path / "report.html"
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill_the_disk(event: Event) -> None:
+        if event == Phase("publish"):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, limit[1]))
+
+    try:
+        with pytest.raises(BadOutput) as refused:
+            marts.request(
+                clinic.catalog,
+                {"project": ["PT", "age"]},
+                output=clinic.output,
+                report=report,
+                observe=fill_the_disk,
+            )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    said = f"the release itself was published: {clinic.output}"
+    assert refused.value.what.endswith(said)
+    assert len(clinic.released()) == 60
+    assert [entry.kind for entry in clinic.entries] == ["released", "failed"]
 
 
 def files_of(clinic: Clinic, request: Mapping[str, Any]) -> tuple[Path, Path]:

@@ -65,15 +65,17 @@ def request(
 ) -> None:
     """Link the sources, generalize each as little as possible, verify and log the release."""
     from shoal.cli.terminal import print_json, save_json, show_sections
+    from shoal.errors import after_publishing
 
     path, quiet = _path(json), quiet or json == "-"
     further = {} if path is None else {"result": path}
     options = {"output": output, "asker": asker, "k": k, "report": report, "further": further}
     result = _answered(catalog, request, options, quiet=quiet)
-    if json == "-":
-        print_json(result.to_dict())
-    elif path is not None:
-        save_json(path, result.to_dict())
+    with after_publishing(result.output):
+        if json == "-":
+            print_json(result.to_dict())
+        elif path is not None:
+            save_json(path, result.to_dict())
     if not quiet:
         show_sections(result.sections())
 

@@ -24,7 +24,7 @@ from shoal.engines.opening import (
     one_session,
     open_source,
 )
-from shoal.errors import Refused, UserError
+from shoal.errors import Refused, UserError, after_publishing
 from shoal.events import Event, Phase, Working
 from shoal.mart.anonymise import anonymise, count
 from shoal.mart.comparing import compare
@@ -149,7 +149,8 @@ def request(
             output = staged.publish()
         result = replace(result, overlaps=overlaps, digest=digest, output=output)
         if asked.report is not None:
-            write_report(result, asked.report)
+            with after_publishing(output):
+                write_report(result, asked.report)
     return result
 
 
