@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from shoal.engines.base import Source
     from shoal.engines.options import Resources
-    from shoal.mart.catalog import Catalog
+    from shoal.mart.catalog import Catalog, ColumnRef
 
 
 def ignore(event: Event) -> None:
@@ -40,6 +40,8 @@ class OpenedSources:
         self._closing = ExitStack()
         self.checked_keys: set[tuple[str, tuple[str, ...], bool, bool]] = set()
         """The keys that are known to be sound; see linking/keys.py."""
+        self.checked_derived: set[ColumnRef] = set()
+        """The derived columns that have a value in every record; see linking/derived.py."""
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.engines.opening import open_source
 from shoal.mart.linking import linked
-from shoal.mart.linking.columns import reading_of
+from shoal.mart.linking.columns import is_derived
+from shoal.mart.linking.derived import rows_of
 from shoal.mart.linking.joining import joined
-from shoal.mart.linking.plan import Plan
 from shoal.mart.opened import OpenedSources, ignore
 
 if TYPE_CHECKING:
@@ -41,14 +41,16 @@ class OpenSources(OpenedSources):
 
     def _counted(self, ref: ColumnRef) -> pa.Table:
         """The distinct values of a column and their numbers of records."""
-        reading = reading_of(self.catalog, [ref])
-        if not reading.derived:
+        if not is_derived(self.catalog, ref):
             return self.open(ref.source).count_by([ref.column], self.missing)
-        if reading.raw and reading.sources == {ref.source}:
-            with joined(self, Plan(ref.source, ()), reading, {}) as found, found.explaining():
-                return found.session.table(
+        plan, reading = rows_of(self.catalog, ref)
+        if not plan.joins:
+            with joined(self, plan, reading, {}) as found, found.explaining():
+                counted = found.session.table(
                     f"SELECT {found.text(ref)}, count(*) FROM ({found.relation.query}) GROUP BY ALL"
                 )
+            self.checked_derived.update(each.ref for each in reading.derived)
+            return counted
         with linked(self, {"value": ref}, {}) as table, open_source(table.options) as source:
             return source.count_by(["value"], self.missing)
 

@@ -163,6 +163,18 @@ def test_what_cannot_be_computed_is_an_error_that_names_the_column(
         assert not any(value in str(raised.value) for value in ("Mamma", "Colon", "23.09"))
 
 
+def test_the_error_of_a_derived_column_does_not_depend_on_the_selection(tmp_path: Path) -> None:
+    catalog = mart(tmp_path, findings={"bad": "1 / (PrepId - 3)", "over": "bad + 1"})
+    messages = set()
+    for patients in (["a"], ["b"], ["c"], ["a", "b", "c"], ["d"]):
+        for name in ("bad", "over"):
+            with pytest.raises(BadData) as raised:
+                rows(catalog, "PrepId", name, only={"name": frozenset(patients)})
+            messages.add(str(raised.value))
+    assert len(messages) == 1
+    assert "'findings.bad': `1 / (PrepId - 3)` divides by zero in 1 row" in messages.pop()
+
+
 def test_kinds_that_do_not_fit_name_the_derived_column(tmp_path: Path) -> None:
     catalog = mart(tmp_path, findings={"bad": "Loc < SendDate"})
     with pytest.raises(UserError) as raised:

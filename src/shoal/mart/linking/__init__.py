@@ -1,9 +1,10 @@
 """Linking: the sources of a request joined to one table.
 
 `linked` is the whole: it plans the tree of sources that are joined (plan.py), checks their keys
-(keys.py), finds out which columns are read and which are computed (columns.py), fetches each source
-(units.py says which are joined by their own engine), joins them (joining.py), and writes the rows
-to a private Parquet file, which is there as long as the context lasts.
+(keys.py), finds out which columns are read and which are computed (columns.py), checks that the
+computed ones have values in whole sources (derived.py), fetches each source (units.py says which
+are joined by their own engine), joins them (joining.py), and writes the rows to a private Parquet
+file, which is there as long as the context lasts.
 
 Everything after the join works on that file as on any other source. Beside the columns that were
 asked for it has hidden ones: who the person is, a random id of the person, and, in an outer join,
@@ -24,6 +25,7 @@ from shoal.engines.duckdb.writing import check_names_for
 from shoal.engines.options import FileOptions
 from shoal.mart.catalog import ColumnRef
 from shoal.mart.linking.columns import is_derived, key_columns, reading_of
+from shoal.mart.linking.derived import check_derived
 from shoal.mart.linking.joining import Accepted, Joined, joined
 from shoal.mart.linking.keys import check_keys
 from shoal.mart.linking.plan import plan_of
@@ -77,6 +79,7 @@ def linked(
     plan = plan_of(catalog, {*asked.sources, *also})
     check_keys(sources, plan)
     reading = reading_of(catalog, (*columns.values(), *only, *key_columns(catalog, plan)))
+    check_derived(sources, reading)
     with joined(sources, plan, reading, only, outer=outer) as found:
         yield _written(sources, plan, found, columns, only)
 

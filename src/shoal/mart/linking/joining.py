@@ -68,6 +68,12 @@ class Joined:
         condition = f"{self.text(ref)} IN (SELECT value FROM {table})"
         return f"({condition} OR {self.text(ref)} IS NULL)" if or_missing else condition
 
+    def check_derived(self) -> None:
+        """Count the rows in which a derived column has no value; an error where there are some."""
+        for column, query in self.derived:
+            failures = self.session.table(column.failures(f"({query})"))
+            column.check(zip(*(each.to_pylist() for each in failures.columns), strict=True))
+
     @contextmanager
     def explaining(self) -> Iterator[None]:
         """Turn DuckDB's errors into ours; what an expression cannot compute is counted first."""
@@ -75,9 +81,7 @@ class Joined:
             yield
         except duckdb.Error as error:
             if FAILED in str(error):
-                for column, query in self.derived:
-                    failures = self.session.table(column.failures(f"({query})"))
-                    column.check(zip(*(each.to_pylist() for each in failures.columns), strict=True))
+                self.check_derived()
             found = (source.diagnosed(error) for source in self.files)
             general = explained(error, self.relation.name)
             raise next((each for each in found if each is not None), general) from None
