@@ -110,6 +110,14 @@ def test_limits_come_from_selection_request_and_catalog(tmp_path: Path) -> None:
     assert all(findings.levels[name] <= findings.limits[name].level for name in ("PT", "age"))
 
 
+def test_limits_and_priorities_without_effect_are_told(tmp_path: Path) -> None:
+    result = many(tmp_path).ask("sex", limits={"age": 1}, priorities={"days": 1})
+    assert result.notes == (
+        "limits: 'age' is no projected quasi-identifier, so it has no effect",
+        "priorities: 'days' is no projected quasi-identifier, so it has no effect",
+    )
+
+
 def test_the_path_of_the_paper_is_told_step_by_step(tmp_path: Path) -> None:
     mart = many(tmp_path)
     priorities = {"PT": 0.2, "age": 0.9}

@@ -36,6 +36,8 @@ def refused(clinic: Clinic, *project: str, **keys: Any) -> ShoalError:
     [
         (["sxe"], {}, "unknown-column", 2),
         (["sex"], {"select": ["aeg > 3"]}, "unknown-column", 2),
+        (["days"], {"limits": {"aeg": 1}}, "unknown-column", 2),
+        (["days"], {"priorities": {"aeg": 1}}, "unknown-column", 2),
         (["sex"], {"select": ["PT = 7"]}, "unknown-value", 2),
         (["sex"], {"select": ["PT > 1"]}, "no-order", 2),
         (["sex"], {"select": ["age > 99"]}, "nothing-selected", 2),

@@ -215,6 +215,8 @@ def _resolved(
     mart: Catalog, asked: Request, columns: Mapping[str, ColumnRef], sources: OpenSources
 ) -> Resolved:
     """The request with the values and limits that its conditions mean."""
+    for name in (*asked.limits, *asked.priorities):
+        mart.find(name)
     k = demanded_k(mart, asked)
     selection = resolve(mart, asked.select, sources.values, shown=k)
     return Resolved(mart, asked, k, columns, selection)

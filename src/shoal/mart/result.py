@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from shoal.engines.local_files import write_whole
+from shoal.mart.recipe import JOINT
 from shoal.mart.rows import single_rows, unique_before
 from shoal.report.render import html_page, markdown
 from shoal.report.result import finite, versions
@@ -75,6 +76,8 @@ class MartResult(Shown):
 
     mart: str
     asker: str | None
+    purpose: str | None
+    select: tuple[str, ...]
     status: str
     scope: str
     k: int
@@ -133,6 +136,7 @@ class MartResult(Shown):
         """The verdict, numbers, what was done to each source, notes, and where the release is."""
         shown = (
             Section("", (self._verdict(),)),
+            Section("What was asked", rows=tuple(self._asked())),
             Section("In numbers", rows=tuple(self._numbers())),
             *self._treated(),
             *self._steps(),
@@ -147,6 +151,14 @@ class MartResult(Shown):
 
     def _verdict(self) -> str:
         return f"Released and verified. {self.withstands}"
+
+    def _asked(self) -> Iterator[tuple[str, str]]:
+        yield "asker", self.asker or "nobody is named"
+        if self.purpose:
+            yield "purpose", self.purpose
+        yield "columns", ", ".join(self.columns)
+        yield "conditions", "; ".join(self.select) or "none: all linked rows"
+        yield "k", f"{self.k} persons in each class of {_shown_scope(self.scope)}"
 
     def _numbers(self) -> Iterator[tuple[str, str]]:
         yield "rows selected", f"{self.rows_selected:,} of {self.persons_selected:,} persons"
@@ -165,13 +177,13 @@ class MartResult(Shown):
             return
         heading = ("source", "column", "level", "limit", "limited by")
         columns = tuple(
-            tuple("" if cell is None else str(cell) for cell in each.values())
-            for each in self.records()
+            (_shown_source(source), *("" if cell is None else str(cell) for cell in cells))
+            for source, *cells in (each.values() for each in self.records())
         )
         yield Section("What was done to each column", (), heading, columns, (2, 3))
         rows = tuple(
             (
-                name,
+                _shown_source(name),
                 f"{each.loss:.4f}",
                 each.status,
                 f"{each.budget:,}",
@@ -188,7 +200,8 @@ class MartResult(Shown):
     def _steps(self) -> Iterator[Section]:
         """The path of each source, where it has one."""
         rows = []
-        for name, each in self.sources.items():
+        for source, each in self.sources.items():
+            name = _shown_source(source)
             if each.steps:
                 before = (f"{each.classes_before:,}", f"{each.singles_before:,}")
                 rows.append((name, "as selected", "", *before))
@@ -205,6 +218,15 @@ class MartResult(Shown):
             yield f"SHA-256 of the output: {self.output_sha256}"
         if self.digest is not None:
             yield f"Digest of the log entry: {self.digest}"
+
+
+def _shown_source(name: str) -> str:
+    """What people see of a source, or of all together."""
+    return "all" if name == JOINT else name
+
+
+def _shown_scope(scope: str) -> str:
+    return "all sources together" if scope == "joint" else "each source"
 
 
 def write_report(result: MartResult, path: Path) -> None:
@@ -230,6 +252,8 @@ def build_result(making: Making, checked: Checked, watch: Stopwatch) -> MartResu
     return MartResult(
         mart=resolved.catalog.name,
         asker=resolved.request.asker,
+        purpose=resolved.request.purpose,
+        select=tuple(str(condition) for condition in resolved.request.select),
         status="optimal" if proved else "feasible",
         scope=resolved.request.scope,
         k=resolved.k,
@@ -244,7 +268,7 @@ def build_result(making: Making, checked: Checked, watch: Stopwatch) -> MartResu
         rows_unique_before=_unique_before(making),
         rows_unique=found.released.unique() if resolved.quasi_identifiers else 0,
         withstands=WITHSTANDS[resolved.request.scope].format(k=resolved.k),
-        notes=resolved.selection.notes,
+        notes=(*resolved.selection.notes, *resolved.without_effect()),
         warnings=checked.warnings,
         verified=True,
         overlaps=(),

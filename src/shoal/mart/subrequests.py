@@ -53,6 +53,15 @@ class Resolved:
         """The projected quasi-identifiers of all sources, in the order of the projection."""
         return tuple(name for name in self.columns if self.is_counted(name))
 
+    def without_effect(self) -> Iterator[str]:
+        """Notes on limits and priorities of columns that are no projected quasi-identifiers."""
+        counted = {self.columns[name] for name in self.quasi_identifiers}
+        given = {"limits": self.request.limits, "priorities": self.request.priorities}
+        for key, names in given.items():
+            for name in names:
+                if self.catalog.find(name) not in counted:
+                    yield f"{key}: {name!r} is no projected quasi-identifier, so it has no effect"
+
 
 @dataclass(frozen=True)
 class Limit:
