@@ -1,4 +1,4 @@
-"""Slow, obvious Python that says what two or more releases of a mart tell together.
+"""Slow, obvious Python that says what two or more releases of a mart show together.
 
 The mart has patients, findings (several for a patient), genes (several for a finding) and deaths
 (at most one for a patient). Each record has a key, the key of its parent, and two columns.
@@ -43,7 +43,7 @@ Row = Mapping[str, int | None]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReleaseSpec:
     """A request, as far as it matters here."""
 
     sources: tuple[str, ...]
@@ -71,19 +71,21 @@ def value(tables: Tables, row: Row, ref: ColumnRef) -> Cell:
     return None if index is None else tables[ref.source][index].values[ref.column]
 
 
-def labels(tables: Tables, row: Row, asked: Asked, refs: Iterable[ColumnRef]) -> tuple[Cell, ...]:
-    return tuple(LADDER.label(value(tables, row, ref), asked.levels[ref]) for ref in refs)
+def labels(
+    tables: Tables, row: Row, spec: ReleaseSpec, refs: Iterable[ColumnRef]
+) -> tuple[Cell, ...]:
+    return tuple(LADDER.label(value(tables, row, ref), spec.levels[ref]) for ref in refs)
 
 
-def join(tables: Tables, asked: Asked) -> list[Row]:
+def join(tables: Tables, spec: ReleaseSpec) -> list[Row]:
     """The joined rows of a request before its selection."""
     rows: list[Row] = [{"patient": i} for i in range(len(tables["patient"]))]
     for source in ("findings", "genes", "deaths"):
-        if source in asked.sources:
+        if source in spec.sources:
             rows = [
                 {**row, source: child}
                 for row in rows
-                for child in _children(tables, source, row[PARENT[source]], asked.optional)
+                for child in _children(tables, source, row[PARENT[source]], spec.optional)
             ]
     return rows
 
@@ -97,53 +99,53 @@ def _children(
     return found or ([None] if source in optional else [])
 
 
-def released(tables: Tables, asked: Asked) -> list[Row]:
+def released(tables: Tables, spec: ReleaseSpec) -> list[Row]:
     """The rows of the release: classes below k leave, until none does."""
     rows = [
         row
-        for row in join(tables, asked)
-        if all(value(tables, row, ref) in accepted for ref, accepted in asked.only.items())
-        if not asked.complete or None not in [value(tables, row, ref) for ref in asked.columns]
+        for row in join(tables, spec)
+        if all(value(tables, row, ref) in accepted for ref, accepted in spec.only.items())
+        if not spec.complete or None not in [value(tables, row, ref) for ref in spec.columns]
     ]
     while True:
         kept = rows
-        for refs in asked.groups.values():
+        for refs in spec.groups.values():
             persons = defaultdict(set)
             for row in kept:
-                persons[labels(tables, row, asked, refs)].add(row["patient"])
-            kept = [r for r in kept if len(persons[labels(tables, r, asked, refs)]) >= asked.k]
+                persons[labels(tables, row, spec, refs)].add(row["patient"])
+            kept = [r for r in kept if len(persons[labels(tables, r, spec, refs)]) >= spec.k]
         if kept == rows:
             return rows
         rows = kept
 
 
-def recipe_of(tables: Tables, asked: Asked) -> Recipe:
-    rows = released(tables, asked)
+def recipe_of(tables: Tables, spec: ReleaseSpec) -> Recipe:
+    rows = released(tables, spec)
     classes = {}
-    for group, refs in asked.groups.items():
+    for group, refs in spec.groups.items():
         members = defaultdict(list)
         for row in rows:
-            members[labels(tables, row, asked, refs)].append(row["patient"])
+            members[labels(tables, row, spec, refs)].append(row["patient"])
         classes[group] = tuple(
             ReleasedClass(each, len(persons), len(set(persons)))
             for each, persons in members.items()
         )
     return Recipe(
-        scope=asked.scope,
-        k=asked.k,
-        sources=asked.sources,
-        columns=asked.groups,
-        levels={ref: asked.levels[ref] for ref in asked.columns},
+        scope=spec.scope,
+        k=spec.k,
+        sources=spec.sources,
+        columns=spec.groups,
+        levels={ref: spec.levels[ref] for ref in spec.columns},
         classes=classes,
-        optional=asked.optional,
-        complete=asked.complete,
+        optional=spec.optional,
+        complete=spec.complete,
         rows=len(rows),
         persons=len({row["patient"] for row in rows}),
-        tied=asked.tied,
+        tied=spec.tied,
     )
 
 
-def views(releases: Sequence[Asked]) -> list[tuple[str, tuple[str, ...]]]:
+def views(releases: Sequence[ReleaseSpec]) -> list[tuple[str, tuple[str, ...]]]:
     """What is looked at: the source that is held, and the sources that rows are matched by."""
     used = sorted({source for each in releases for source in each.sources})
     common = tuple(s for s in used if all(s in each.sources for each in releases))
@@ -155,35 +157,37 @@ def views(releases: Sequence[Asked]) -> list[tuple[str, tuple[str, ...]]]:
     return found
 
 
-Told = dict[tuple[int | None, ...], set[tuple[Cell, ...]]]
+UnitClasses = dict[tuple[int | None, ...], set[tuple[Cell, ...]]]
 
 
-def told(tables: Tables, asked: Asked, view: str, unit: Sequence[str]) -> Told:
-    """The classes of a view that a release tells of each unit; its key begins with the person."""
-    found: Told = defaultdict(set)
-    refs = [ref for ref in asked.columns if view in (JOINT, ref.source)]
-    for row in released(tables, asked):
+def classes_of_units(
+    tables: Tables, spec: ReleaseSpec, view: str, unit: Sequence[str]
+) -> UnitClasses:
+    """The classes of a view that a release shows of each unit; its key begins with the person."""
+    found: UnitClasses = defaultdict(set)
+    refs = [ref for ref in spec.columns if view in (JOINT, ref.source)]
+    for row in released(tables, spec):
         if tuple(unit) == (view,) and row[view] is None:
             continue
         key = (row["patient"], *(row[source] for source in unit))
-        found[key].add(labels(tables, row, asked, refs))
+        found[key].add(labels(tables, row, spec, refs))
     return found
 
 
 Cells = dict[tuple[tuple[Cell, ...] | None, ...], set[int | None]]
 
 
-def cells(tables: Tables, releases: Sequence[Asked], view: str, unit: Sequence[str]) -> Cells:
+def cells(tables: Tables, releases: Sequence[ReleaseSpec], view: str, unit: Sequence[str]) -> Cells:
     """The persons of each cell: of each combination of classes, None where a release has none."""
-    each_told = [told(tables, each, view, unit) for each in releases]
+    by_release = [classes_of_units(tables, each, view, unit) for each in releases]
     found: Cells = defaultdict(set)
-    for key in set().union(*each_told):
-        for cell in itertools.product(*(each.get(key) or [None] for each in each_told)):
+    for key in set().union(*by_release):
+        for cell in itertools.product(*(each.get(key) or [None] for each in by_release)):
             found[cell].add(key[0])
     return found
 
 
-def needed(cell: Sequence[object], releases: Sequence[Asked]) -> int:
+def needed(cell: Sequence[object], releases: Sequence[ReleaseSpec]) -> int:
     return max(each.k for each, said in zip(releases, cell, strict=True) if said is not None)
 
 
@@ -192,13 +196,13 @@ Found = dict[tuple[str, str], Numbers]
 """By kind and view: how many cells are too small, and of how many persons; None below k persons."""
 
 
-def numbers(sets: Sequence[set[int | None]], releases: Sequence[Asked]) -> Numbers:
+def numbers(sets: Sequence[set[int | None]], releases: Sequence[ReleaseSpec]) -> Numbers:
     persons = len(set().union(*sets))
     few = persons < max(each.k for each in releases)
     return (None, None) if few else (len(sets), persons)
 
 
-def overlaps_of_two(tables: Tables, new: Asked, old: Asked) -> Found:
+def overlaps_of_two(tables: Tables, new: ReleaseSpec, old: ReleaseSpec) -> Found:
     found: Found = {}
     for view, unit in views([new, old]):
         small: dict[str, list[set[int | None]]] = defaultdict(list)
@@ -215,12 +219,12 @@ def overlaps_of_two(tables: Tables, new: Asked, old: Asked) -> Found:
 
 
 def small_by_person(
-    tables: Tables, new: Asked, old: Asked, view: str
+    tables: Tables, new: ReleaseSpec, old: ReleaseSpec, view: str
 ) -> dict[str, list[set[int | None]]]:
-    """Persons whose rows in tied releases, with what the other release tells of them, few share."""
+    """Persons whose rows in tied releases, with what the other release shows of them, few share."""
     common = sorted({*new.sources} & {*old.sources})
     lists: dict[int | None, list[list[object]]] = defaultdict(lambda: [[], []])
-    for place, (tied, other) in enumerate([(new, old), (old, new)]):
+    for side, (tied, other) in enumerate([(new, old), (old, new)]):
         if not tied.tied:
             continue
         by_common: dict[object, set[tuple[Cell, ...]]] = defaultdict(set)
@@ -231,7 +235,7 @@ def small_by_person(
         for row in released(tables, tied):
             for match in by_common.get(tuple(row[s] for s in common)) or [None]:
                 pair = (labels(tables, row, tied, refs), match)
-                lists[row["patient"]][place].append(pair if tied is new else pair[::-1])
+                lists[row["patient"]][side].append(pair if tied is new else pair[::-1])
     alike: dict[str, list[int | None]] = defaultdict(list)
     for person, both in lists.items():
         alike[repr([sorted(each, key=repr) for each in both])].append(person)
@@ -245,7 +249,7 @@ def small_by_person(
     return found
 
 
-def overlaps_of_all(tables: Tables, new: Asked, old: Sequence[Asked]) -> Found:
+def overlaps_of_all(tables: Tables, new: ReleaseSpec, old: Sequence[ReleaseSpec]) -> Found:
     found: Found = {}
     for view, unit in views([new, *old]):
         sets = small_cells_of_all(tables, new, old, view, unit)
@@ -256,7 +260,7 @@ def overlaps_of_all(tables: Tables, new: Asked, old: Sequence[Asked]) -> Found:
 
 
 def small_cells_of_all(
-    tables: Tables, new: Asked, old: Sequence[Asked], view: str, unit: Sequence[str]
+    tables: Tables, new: ReleaseSpec, old: Sequence[ReleaseSpec], view: str, unit: Sequence[str]
 ) -> list[set[int | None]]:
     """The persons of each cell that has too few of them because of the new release."""
     before, found = cells(tables, old, view, unit), []
@@ -269,7 +273,7 @@ def small_cells_of_all(
 
 
 def small_persons_of_all(
-    tables: Tables, new: Asked, old: Sequence[Asked], view: str, unit: Sequence[str]
+    tables: Tables, new: ReleaseSpec, old: Sequence[ReleaseSpec], view: str, unit: Sequence[str]
 ) -> list[set[int | None]]:
     """Persons whose rows in tied releases are, in all releases, as those of too few others."""
     now = tied_cells(tables, [*old, new], view, unit)
@@ -277,9 +281,9 @@ def small_persons_of_all(
     found = []
     for mine in {repr(each) for each in now.values()}:
         alike = {person for person, each in now.items() if repr(each) == mine}
-        told_now = now[next(iter(alike))]
-        k = max(needed(cell, [*old, new]) for cell in told_now)
-        in_new = any(cell[-1] is not None for cell in told_now)
+        its_cells = now[next(iter(alike))]
+        k = max(needed(cell, [*old, new]) for cell in its_cells)
+        in_new = any(cell[-1] is not None for cell in its_cells)
         as_before = [
             sum(each == before[person] for each in before.values())
             for person in alike
@@ -291,13 +295,13 @@ def small_persons_of_all(
 
 
 def tied_cells(
-    tables: Tables, releases: Sequence[Asked], view: str, unit: Sequence[str]
+    tables: Tables, releases: Sequence[ReleaseSpec], view: str, unit: Sequence[str]
 ) -> dict[int | None, list[tuple[tuple[Cell, ...] | None, ...]]]:
     """For each person the cells that a tied release has, one for each unit, in order."""
-    each_told = [told(tables, each, view, unit) for each in releases]
+    by_release = [classes_of_units(tables, each, view, unit) for each in releases]
     found = defaultdict(list)
-    for key in set().union(*each_told):
-        for cell in itertools.product(*(each.get(key) or [None] for each in each_told)):
+    for key in set().union(*by_release):
+        for cell in itertools.product(*(each.get(key) or [None] for each in by_release)):
             if any(r.tied and said is not None for r, said in zip(releases, cell, strict=True)):
                 found[key[0]].append(cell)
     return {person: sorted(each, key=repr) for person, each in found.items()}

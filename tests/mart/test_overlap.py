@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from mart.overlap_oracle import (
     LADDER,
-    Asked,
     Cell,
     Found,
     Record,
+    ReleaseSpec,
     Row,
     Tables,
     join,
@@ -76,11 +76,11 @@ marts = st.builds(mart, st.integers(0, 2**32))
 
 
 @st.composite
-def requests(draw: st.DrawFn) -> Asked:
+def requests(draw: st.DrawFn) -> ReleaseSpec:
     sources = draw(st.sampled_from(USED))
     mine = [ref for ref in COLUMNS if ref.source in sources]
     accepted = st.frozensets(st.sampled_from(VALUES), min_size=3)
-    return Asked(
+    return ReleaseSpec(
         sources=sources,
         columns=tuple(draw(st.lists(st.sampled_from(mine), unique=True, max_size=2))),
         levels={ref: draw(st.sampled_from([1, 2, 0])) for ref in mine},
@@ -100,14 +100,14 @@ def generalization(level: int) -> Generalization:
     return Generalization(tuple(LADDER.steps), labels, "*" if level == 2 else None)
 
 
-def applied(tables: Tables, asked: Asked) -> Applied:
-    labels = {ref: generalization(asked.levels[ref]) for ref in asked.columns}
-    return Applied(recipe_of(tables, asked), asked.only, labels)
+def applied(tables: Tables, spec: ReleaseSpec) -> Applied:
+    labels = {ref: generalization(spec.levels[ref]) for ref in spec.columns}
+    return Applied(recipe_of(tables, spec), spec.only, labels)
 
 
 def outer_join(tables: Tables) -> list[Row]:
     """The rows that have a person: every source may be absent but the patient's."""
-    everything = Asked(SOURCES, (), {}, optional=SOURCES)
+    everything = ReleaseSpec(SOURCES, (), {}, optional=SOURCES)
     return join(tables, everything)
 
 
@@ -136,7 +136,7 @@ def comparison(tables: Tables) -> Iterator[Comparison]:
         yield Comparison(session, rows)
 
 
-def overlaps(tables: Tables, new: Asked, *old: Asked) -> list[Overlap]:
+def overlaps(tables: Tables, new: ReleaseSpec, *old: ReleaseSpec) -> list[Overlap]:
     with comparison(tables) as compared:
         earlier = [Earlier((i,), applied(tables, each)) for i, each in enumerate(old, 1)]
         return compared.overlaps(applied(tables, new), earlier)
@@ -150,7 +150,7 @@ def counts(found: Sequence[Overlap]) -> Found:
 @settings(max_examples=30)
 @given(tables=marts, new=requests(), old=requests())
 def test_overlaps_of_two_releases_are_those_of_the_oracle(
-    tables: Tables, new: Asked, old: Asked
+    tables: Tables, new: ReleaseSpec, old: ReleaseSpec
 ) -> None:
     assert counts(overlaps(tables, new, old)) == overlaps_of_two(tables, new, old)
 
@@ -159,7 +159,7 @@ def test_overlaps_of_two_releases_are_those_of_the_oracle(
 @settings(max_examples=25)
 @given(tables=marts, new=requests(), old=st.lists(requests(), min_size=2, max_size=3))
 def test_overlaps_of_all_releases_are_those_of_the_oracle(
-    tables: Tables, new: Asked, old: list[Asked]
+    tables: Tables, new: ReleaseSpec, old: list[ReleaseSpec]
 ) -> None:
     found = overlaps(tables, new, *old)
     pairs = [overlaps_of_two(tables, new, each) for each in old]
@@ -174,7 +174,7 @@ def test_overlaps_of_all_releases_are_those_of_the_oracle(
 @settings(max_examples=20)
 @given(tables=marts, new=requests(), old=st.lists(requests(), min_size=1, max_size=3))
 def test_cells_of_any_number_of_releases_are_those_of_the_oracle(
-    tables: Tables, new: Asked, old: list[Asked]
+    tables: Tables, new: ReleaseSpec, old: list[ReleaseSpec]
 ) -> None:
     """Also where two of them overlap already."""
     with linked(tables) as (session, rows), ExitStack() as kept:
@@ -210,9 +210,11 @@ X = ColumnRef("patient", "x")
 Y = ColumnRef("patient", "y")
 
 
-def of_patients(level: int | None, only: str = "abcd", k: int = 2, *, tied: bool = False) -> Asked:
+def of_patients(
+    level: int | None, only: str = "abcd", k: int = 2, *, tied: bool = False
+) -> ReleaseSpec:
     columns = () if level is None else (X,)
-    return Asked(("patient",), columns, {X: level or 0}, {X: frozenset(only)}, k, tied=tied)
+    return ReleaseSpec(("patient",), columns, {X: level or 0}, {X: frozenset(only)}, k, tied=tied)
 
 
 def test_one_person_more_in_the_selection_is_found_though_no_column_is_released() -> None:
@@ -257,12 +259,12 @@ def test_records_of_a_source_are_recognised_though_their_rows_differ() -> None:
     }
     used, gene = ("patient", "findings", "genes"), ColumnRef("genes", "x")
     by_x, by_y = ColumnRef("findings", "x"), ColumnRef("findings", "y")
-    old = Asked(used, (by_x,), {by_x: 0}, {gene: frozenset("a")})
-    new = Asked(used, (by_y,), {by_y: 0}, {gene: frozenset("b")})
+    old = ReleaseSpec(used, (by_x,), {by_x: 0}, {gene: frozenset("a")})
+    new = ReleaseSpec(used, (by_y,), {by_y: 0}, {gene: frozenset("b")})
     assert overlaps(tables, new, old) == [Overlap("intersection", (1,), "findings", 4, 4)]
 
 
-def test_three_releases_can_tell_what_no_two_of_them_tell() -> None:
+def test_three_releases_can_show_what_no_two_of_them_show() -> None:
     """By x or by y two persons are alike, and by both the same; the third release splits them."""
     ones = [("a", "a"), ("a", "a"), ("b", "b"), ("b", "b"), ("a", "b"), ("a", "b")]
     more = [("b", "a"), ("b", "a")]
@@ -271,8 +273,8 @@ def test_three_releases_can_tell_what_no_two_of_them_tell() -> None:
     tables: Tables = {"patient": records, "findings": [], "genes": [], "deaths": deaths}
     death = ColumnRef("deaths", "x")
     used = ("patient", "deaths")
-    by_x, by_y = (Asked(used, (ref,), {ref: 0}) for ref in (X, Y))
-    new = Asked(used, (), {}, {death: frozenset("a")})
+    by_x, by_y = (ReleaseSpec(used, (ref,), {ref: 0}) for ref in (X, Y))
+    new = ReleaseSpec(used, (), {}, {death: frozenset("a")})
     assert overlaps(tables, by_y, by_x) == []
     assert overlaps(tables, new, by_x) == []
     assert overlaps(tables, new, by_y) == []
@@ -291,7 +293,7 @@ def test_tied_rows_of_a_person_are_compared_as_a_whole() -> None:
         "deaths": [],
     }
     ref = ColumnRef("findings", "x")
-    old = Asked(("patient", "findings"), (ref,), {ref: 0})
+    old = ReleaseSpec(("patient", "findings"), (ref,), {ref: 0})
     assert overlaps(tables, replace(old, levels={ref: 1}), old) == []
     tied = replace(old, levels={ref: 1}, tied=True)
     assert overlaps(tables, tied, old) == [

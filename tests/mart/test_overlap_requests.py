@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mart.clinic import Clinic, clinic
-from mart.overlap_oracle import Asked, Tables, overlaps_of_all, overlaps_of_two, recipe_of
+from mart.overlap_oracle import ReleaseSpec, Tables, overlaps_of_all, overlaps_of_two, recipe_of
 from mart.test_overlap import USED, counts, mart
 from mart.test_overlap_sources import logged, written
 from shoal import mart as marts
@@ -26,7 +26,7 @@ from shoal.mart.overlap import Overlap
 from shoal.mart.recipe import Recipe
 
 
-def asked_at_random(chance: random.Random) -> Asked:
+def random_spec(chance: random.Random) -> ReleaseSpec:
     sources = chance.choice(USED)
     mine = [ColumnRef(source, name) for source in sources for name in "xy"]
     columns = tuple(sorted(chance.sample(mine, chance.randrange(1, 3))))
@@ -34,7 +34,7 @@ def asked_at_random(chance: random.Random) -> Asked:
     if chance.random() < 0.5:
         values = frozenset(chance.sample("abcd", chance.randrange(1, 4)))
         only[chance.choice(mine)] = chance.choice([values, frozenset([None])])
-    return Asked(
+    return ReleaseSpec(
         sources=sources,
         columns=columns,
         levels={},
@@ -45,13 +45,15 @@ def asked_at_random(chance: random.Random) -> Asked:
     )
 
 
-def ask(catalog: Catalog, asked: Asked, tables: Tables, output: Path) -> marts.MartResult | None:
+def ask(
+    catalog: Catalog, spec: ReleaseSpec, tables: Tables, output: Path
+) -> marts.MartResult | None:
     """The answer to a request; None where it is refused for another reason than an overlap."""
     request: Mapping[str, Any] = {
-        "project": [str(ref) for ref in asked.columns],
-        "select": [str(each) for each in logged(tables, _used(asked)).conditions],
-        "k": asked.k,
-        "scope": asked.scope,
+        "project": [str(ref) for ref in spec.columns],
+        "select": [str(each) for each in logged(tables, _used(spec)).conditions],
+        "k": spec.k,
+        "scope": spec.scope,
         "suppression": "60%",
     }
     try:
@@ -68,9 +70,9 @@ ALLOWED = {
 }
 
 
-def _used(asked: Asked) -> Asked:
+def _used(spec: ReleaseSpec) -> ReleaseSpec:
     """The request with a level for each column, so that its conditions can be written down."""
-    return replace(asked, levels=dict.fromkeys(asked.columns, 2))
+    return replace(spec, levels=dict.fromkeys(spec.columns, 2))
 
 
 @pytest.mark.slow
@@ -82,15 +84,15 @@ def test_what_requests_say_of_overlaps_is_what_the_oracle_says(seed: int) -> Non
         catalog = written(tables, Path(folder))
         policy = catalog.policy.model_copy(update={"overlap": "report", "suppression": 0.6})
         catalog = catalog.model_copy(update={"policy": policy})
-        before: list[Asked] = []
+        before: list[ReleaseSpec] = []
         for number in range(4):
-            asked = asked_at_random(chance)
-            result = ask(catalog, asked, tables, Path(folder, f"{number}.csv"))
+            spec = random_spec(chance)
+            result = ask(catalog, spec, tables, Path(folder, f"{number}.csv"))
             if result is None:
                 continue
             recipe = Recipe.from_json(marts.log(catalog).entries[-1].recipe or {})
             done = replace(
-                asked,
+                spec,
                 sources=recipe.sources,
                 levels=dict(recipe.levels),
                 optional=recipe.optional,
@@ -112,7 +114,9 @@ def by_labels(recipe: Recipe) -> Recipe:
     )
 
 
-def check(tables: Tables, new: Asked, old: list[Asked], found: tuple[Overlap, ...]) -> None:
+def check(
+    tables: Tables, new: ReleaseSpec, old: list[ReleaseSpec], found: tuple[Overlap, ...]
+) -> None:
     """Compare with the oracle; releases with the same recipe are compared once."""
     recipes = [by_labels(recipe_of(tables, each)).to_json() for each in (*old, new)]
     distinct = {repr(recipe): each for recipe, each in zip(recipes, (*old, new), strict=True)}

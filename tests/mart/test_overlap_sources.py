@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from mart.overlap_oracle import (
     PARENT,
-    Asked,
     Found,
+    ReleaseSpec,
     Tables,
     overlaps_of_two,
     recipe_of,
@@ -65,8 +65,8 @@ def written(tables: Tables, folder: Path) -> Catalog:
             "log": "mart.log",
             "person": {"source": "patient", "columns": ["id"]},
             "sources": {
-                name: {"source": place, "columns": {"x": column, "y": column}}
-                for name, place in places.items()
+                name: {"source": side, "columns": {"x": column, "y": column}}
+                for name, side in places.items()
             },
             "links": links,
             # Numbers of records must not be taken for missing values.
@@ -93,11 +93,11 @@ def _write(source: str, columns: list[list[Any]], folder: Path) -> None:
 
 
 @st.composite
-def requests(draw: st.DrawFn) -> Asked:
+def requests(draw: st.DrawFn) -> ReleaseSpec:
     sources = draw(st.sampled_from(USED))
     mine = [ColumnRef(source, name) for source in sources for name in "xy"]
     some = st.frozensets(st.sampled_from("abcd"), min_size=2) | st.just(frozenset([None]))
-    return Asked(
+    return ReleaseSpec(
         sources=sources,
         columns=tuple(draw(st.lists(st.sampled_from(mine), unique=True, max_size=2))),
         levels={ref: draw(st.sampled_from([1, 2, 0])) for ref in mine},
@@ -108,15 +108,15 @@ def requests(draw: st.DrawFn) -> Asked:
     )
 
 
-def logged(tables: Tables, asked: Asked) -> Recipe:
+def logged(tables: Tables, spec: ReleaseSpec) -> Recipe:
     """The recipe as a request would log it, with its selection."""
     conditions = tuple(
         Condition(column=str(ref), operator="missing")
         if None in values
         else Condition(column=str(ref), operator="in", values=tuple(sorted(map(str, values))))
-        for ref, values in asked.only.items()
+        for ref, values in spec.only.items()
     )
-    return replace(recipe_of(tables, asked), conditions=conditions)
+    return replace(recipe_of(tables, spec), conditions=conditions)
 
 
 def overlaps(catalog: Catalog, new: Recipe, *earlier: Recipe) -> tuple[Overlap, ...]:
@@ -132,7 +132,7 @@ def overlaps(catalog: Catalog, new: Recipe, *earlier: Recipe) -> tuple[Overlap, 
 @settings(max_examples=6)
 @given(seed=st.integers(0, 2**32), new=requests(), old=requests())
 def test_overlaps_in_real_sources_are_those_of_the_oracle(
-    seed: int, new: Asked, old: Asked
+    seed: int, new: ReleaseSpec, old: ReleaseSpec
 ) -> None:
     tables = mart(seed)
     with TemporaryDirectory() as folder:
@@ -147,7 +147,7 @@ def tables() -> Tables:
     return mart(7)
 
 
-ALL = Asked(("patient",), (X,), {X: 2})
+ALL = ReleaseSpec(("patient",), (X,), {X: 2})
 
 
 def test_releases_with_the_same_recipe_are_compared_once(tables: Tables, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_the_same_release_again_reads_no_source(tables: Tables, tmp_path: Path) 
     assert overlaps(catalog, logged(tables, ALL), logged(tables, ALL)) == ()
 
 
-def test_refusals_and_failures_in_the_log_tell_nothing(tables: Tables, tmp_path: Path) -> None:
+def test_refusals_and_failures_in_the_log_are_not_compared(tables: Tables, tmp_path: Path) -> None:
     catalog = written(tables, tmp_path)
     Log(catalog.log).append({"kind": "refused", "code": "policy", "reason": "k is below 5"})
     assert overlaps(catalog, logged(tables, ALL)) == ()

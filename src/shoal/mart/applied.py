@@ -164,7 +164,7 @@ def _selected(name: str, applied: Applied, rows: LinkedRows, tables: dict[str, p
 
 
 def _views_of(group: str, refs: Sequence[ColumnRef]) -> list[str]:
-    """The views in which a group of columns tells something: itself, and each of its sources."""
+    """The views that have columns of a group: the group itself, and each of its sources."""
     return list(dict.fromkeys([group, *(ref.source for ref in refs)]))
 
 

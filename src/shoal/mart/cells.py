@@ -1,6 +1,6 @@
 """Persons in the cells of several releases, counted in DuckDB.
 
-What two releases tell of a row is its class in each. Rows of two releases match when they are made
+Two releases show of a row its class in each. Rows of two releases match when they are made
 of the same records of some sources, the *unit*. The classes of matching rows are a *cell*. A row
 without a match is in a cell too: there its class in the other release is 0.
 
@@ -74,8 +74,8 @@ class Cells:
         counted = fetch(
             self._session,
             f"""
-            WITH new AS ({self._told(new, view, unit, "a")}),
-                 old AS ({self._told(earlier, view, unit, "b")}),
+            WITH new AS ({self._unit_classes(new, view, unit, "a")}),
+                 old AS ({self._unit_classes(earlier, view, unit, "b")}),
                  cells AS (
                      SELECT DISTINCT coalesce(new.person, old.person) AS person,
                             coalesce(a, 0) AS a, coalesce(b, 0) AS b
@@ -105,7 +105,7 @@ class Cells:
             f"""
             WITH new AS ({self._lists(new, earlier, view, unit, "a", "b")}),
                  old AS ({self._lists(earlier, new, view, unit, "b", "a")}),
-                 told AS (
+                 by_person AS (
                      SELECT new.cells AS new_cells, old.cells AS old_cells,
                             greatest(new.a, old.a) > 0 AS in_new, greatest(new.b, old.b) > 0
                             AS in_old
@@ -113,7 +113,7 @@ class Cells:
                  ),
                  small AS (
                      SELECT bool_or(in_new) AND bool_or(in_old) AS in_both, count(*) AS persons
-                     FROM told GROUP BY new_cells, old_cells HAVING count(*) < {needed}
+                     FROM by_person GROUP BY new_cells, old_cells HAVING count(*) < {needed}
                  )
             SELECT in_both, count(*), CAST(sum(persons) AS BIGINT)
             FROM small GROUP BY in_both ORDER BY in_both DESC
@@ -126,15 +126,15 @@ class Cells:
     ) -> str:
         """The list of cells of each person in a release; of nobody where its rows are not tied.
 
-        The greatest classes tell whether the person is in the releases at all.
+        The greatest classes are 0 where the person is not in a release.
         """
-        own = self._told(tied, view, tuple(tied.recipe.sources), mine)
+        own = self._unit_classes(tied, view, tuple(tied.recipe.sources), mine)
+        others = self._unit_classes(other, view, unit, its)
         match = " AND ".join(f"own.{key} = other.{key}" for key in self._keys(unit))
         return f"""
             SELECT own.person, list((a, b) ORDER BY a, b) AS cells, max(a) AS a, max(b) AS b
             FROM (SELECT own.*, coalesce({its}, 0) AS {its}
-                  FROM ({own}) AS own
-                  LEFT JOIN ({self._told(other, view, unit, its)}) AS other ON {match}) AS own
+                  FROM ({own}) AS own LEFT JOIN ({others}) AS other ON {match}) AS own
             WHERE {str(tied.recipe.tied).lower()} GROUP BY own.person
         """
 
@@ -217,12 +217,12 @@ class Cells:
                             max(a) > 0 AS in_new, max(k) AS k
                      FROM linked_cells GROUP BY person
                  ),
-                 told AS (
+                 by_person AS (
                      SELECT now.*, count(*) OVER (PARTITION BY before.cells) AS persons_before
                      FROM now LEFT JOIN before ON now.person = before.person
                  ),
                  small AS (
-                     SELECT count(*) AS persons FROM told GROUP BY cells
+                     SELECT count(*) AS persons FROM by_person GROUP BY cells
                      HAVING count(*) < max(k)
                         AND (bool_or(in_new) OR count(*) < max(persons_before))
                  )
@@ -232,11 +232,11 @@ class Cells:
         return SmallCells(True, cells, persons) if cells else None
 
     def _with_new(self, history: History, release: ReleaseRows) -> str:
-        told = self._told(release, history.view, history.unit, "a")
-        return f"{history.table} AS old FULL JOIN ({told}) AS new ON {self._match(history.unit)}"
+        classes = self._unit_classes(release, history.view, history.unit, "a")
+        return f"{history.table} AS old FULL JOIN ({classes}) AS new ON {self._match(history.unit)}"
 
-    def _told(self, release: ReleaseRows, view: str, unit: Unit, name: str) -> str:
-        """What a release tells of each unit: whose it is, and its classes in a view.
+    def _unit_classes(self, release: ReleaseRows, view: str, unit: Unit, name: str) -> str:
+        """The person of each unit of a release, and its classes in a view.
 
         Somebody who matches rows by the records of a source cannot match those without one.
         """

@@ -37,7 +37,7 @@ from shoal.mart.log_view import LogCheck
 WAIT = 600.0
 """Seconds to wait for the lock of another process."""
 
-GIVEN = (
+CALLER_KEYS = (
     *("asker", "code", "kind", "output_sha256", "reason", "recipe", "request", "result"),
     "sources",
 )
@@ -132,12 +132,12 @@ class HeldLog:
     def append(self, entry: Mapping[str, Any]) -> str:
         """Append an entry and return its digest; it is on the disk then."""
         last = self._chain.head
-        fields = {key: entry.get(key) for key in GIVEN} | {
+        fields = {key: entry.get(key) for key in CALLER_KEYS} | {
             "number": last.number + 1,
             "previous": last.digest,
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        if unknown := entry.keys() - set(GIVEN):
+        if unknown := entry.keys() - set(CALLER_KEYS):
             raise ValueError(f"an entry of the log has no {sorted(unknown)}")
         head = Head(last.number + 1, digest_of(fields))
         line = canonical({**fields, "digest": head.digest})

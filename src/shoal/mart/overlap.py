@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Overlap:
-    """What a new release and earlier ones tell too much of, by the columns of one source.
+    """Too few candidates in a new release and earlier ones, for who holds one source.
 
     `earlier` are the numbers of entries in the log. So many `cells` have too few persons, and so
     many `persons` are in them. Both are None where that is fewer than k persons, since the asker
@@ -77,7 +77,7 @@ class Overlap:
         how = {
             "intersection": "rows in both",
             "difference": "rows in only one of the two",
-            "together": "what all of them tell",
+            "together": "all of them together",
         }[self.kind]
         affected = "fewer than k persons"
         if self.cells is not None:
@@ -99,7 +99,7 @@ def find_overlaps(
 ) -> tuple[Overlap, ...]:
     """The overlaps of a new release with earlier ones, counted in the sources.
 
-    Releases with the same recipe and counts tell the same, so they are compared once, and not with
+    Releases with the same recipe and counts show the same, so they are compared once, and not with
     a new one that is the same again.
     """
     found: list[Overlap] = []
