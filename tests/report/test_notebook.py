@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from nbconvert.preprocessors import ExecutePreprocessor
 
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "notebook" / "release.ipynb"
 
@@ -16,6 +14,9 @@ NOTEBOOK = Path(__file__).parents[2] / "examples" / "notebook" / "release.ipynb"
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     """The outputs of each cell, by the code of the cell."""
+    import nbformat
+    from nbconvert.preprocessors import ExecutePreprocessor
+
     notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     where = {"metadata": {"path": str(tmp_path_factory.mktemp("notebook"))}}
     kernel = ExecutePreprocessor(timeout=120, kernel_name="python3")  # type: ignore[no-untyped-call]
