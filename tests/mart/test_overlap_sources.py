@@ -24,6 +24,7 @@ from mart.overlap_oracle import (
     recipe_of,
 )
 from mart.test_overlap import SOURCES, USED, X, counts, mart
+from shoal.errors import BadData
 from shoal.mart.catalog import Catalog, ColumnRef
 from shoal.mart.conditions import Condition
 from shoal.mart.log import Log
@@ -189,6 +190,15 @@ def test_a_release_that_cannot_be_made_any_more_is_not_excluded(
     old = replace(logged(tables, ALL), **change)
     (found,) = overlaps(catalog, logged(tables, ALL), old)
     assert (found.kind, found.earlier, found.source) == ("changed", (1,), "patient")
+
+
+def test_a_source_that_is_gone_is_an_error_and_no_change(tables: Tables, tmp_path: Path) -> None:
+    catalog = written(tables, tmp_path)
+    old = logged(tables, ALL)
+    (tmp_path / "patient.csv").unlink()
+    with pytest.raises(BadData) as raised:
+        overlaps(catalog, replace(old, k=3), old)
+    assert raised.value.code == "no-file"
 
 
 def test_records_that_were_added_since_are_a_change(tables: Tables, tmp_path: Path) -> None:

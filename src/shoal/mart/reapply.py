@@ -14,7 +14,7 @@ import duckdb
 
 from shoal.engines.duckdb.relation import Relation
 from shoal.engines.duckdb.session import Session, explained, identifier, literal
-from shoal.errors import BadHierarchy, UserError
+from shoal.errors import BadData, BadOutput, MissingExtra, Refused, UserError
 from shoal.mart.applied import Applied, LinkedRows
 from shoal.mart.linking import linked
 from shoal.mart.selection import attribute, resolve
@@ -27,17 +27,16 @@ if TYPE_CHECKING:
     from shoal.mart.recipe import Recipe
     from shoal.mart.sources import OpenSources
 
-CHANGES = frozenset(
-    ["ambiguous-column", "no-order", "selection-too-exact", "unknown-column", "unknown-value"]
-)
-"""Errors that a selection in the log has only where catalog or sources have changed."""
-
 LINKED = "the linked sources"
 """What messages call the rows that releases are compared on."""
 
 
 def applied(sources: OpenSources, recipe: Recipe) -> Applied | None:
-    """The recipe with the values that it accepts now and the labels at its levels."""
+    """The recipe with the values that it accepts now and the labels at its levels.
+
+    A selection or a hierarchy that was right then and is wrong now has changed. Its error is not
+    shown, since it may name what another asker wrote. A source that cannot be read is an error.
+    """
     catalog = sources.catalog
     shared = {ref for ref in catalog.columns if catalog.column(ref).role == "quasi-identifier"}
     if not shared.issuperset(recipe.quasi_identifiers):
@@ -52,12 +51,10 @@ def applied(sources: OpenSources, recipe: Recipe) -> Applied | None:
             if level > column.height:
                 return None
             labels[ref] = generalization(column, level)
-    except BadHierarchy:
-        return None
-    except UserError as error:
-        if error.code in CHANGES:
-            return None
+    except (BadData, BadOutput, MissingExtra):
         raise
+    except (Refused, UserError):
+        return None
     return Applied(recipe, selection.only, labels)
 
 
