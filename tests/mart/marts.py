@@ -128,21 +128,23 @@ def marts(draw: Draw) -> DrawnMart:
         (source, column): LETTERS if column.endswith("q") else _numbers(tables[source], column)
         for source, column in identifying
     }
-    mart = Mart(tables, [link.join for link in links], ("person", ("person_id",)), ladders)
+    key = draw(st.sampled_from([("person_id",), ("person_part", "person_id")]))
+    mart = Mart(tables, [link.join for link in links], ("person", key), ladders)
     kept = [(source, f"{source}_v") for source in names]
     files = {name: draw(st.sampled_from(FILES)) for name in names}
     return DrawnMart(mart, links, identifying, kept, files)
 
 
 def _rows(draw: Draw, source: str, number: int) -> list[dict[str, Cell]]:
-    """Rows with an id of their own, a text column, a number column and a kept one."""
+    """Rows with an id of their own, a second part of it, a text, a number and a kept column."""
     texts = st.sampled_from(["a", "a", "b", "b", "c", "d", None])
     numbers = st.sampled_from([*NUMBERS, "1", "1", None])
     return [
         {
             f"{source}_id": f"{source}{i}",
+            f"{source}_part": f"p{i % 2}",
             f"{source}_q": draw(texts),
-            f"{source}_n": draw(numbers),
+            f"{source}_n": draw(numbers) if i else "1",
             f"{source}_v": f"v{i % 3}",
         }
         for i in range(number)
@@ -152,7 +154,7 @@ def _rows(draw: Draw, source: str, number: int) -> list[dict[str, Cell]]:
 def _numbers(rows: Sequence[Record], column: str) -> Ladder:
     """The hierarchy `suppress` over the numbers that a source has."""
     values = {value for row in rows if (value := row[column]) is not None}
-    return Ladder({value: (value, "*") for value in values} or {"*": ("*",)})
+    return Ladder({value: (value, "*") for value in values})
 
 
 def _linked(
@@ -176,18 +178,23 @@ def _linked(
         tables[name] = rows
         join = Join(parent, (f"{parent}_to_{name}",), name, (f"{name}_id",), parent, optional)
         return DrawnLink(join, "many-to-one")
-    owners = [row[f"{parent}_id"] for row in parents]
+    owners = [(row[f"{parent}_id"], row[f"{parent}_part"]) for row in parents]
     if shape == "many":
-        chosen = draw(st.lists(st.sampled_from([*owners, "nobody"]), min_size=3, max_size=14))
+        strangers = [("nobody", "p0"), (owners[0][0], "p1")]
+        chosen = draw(st.lists(st.sampled_from([*owners, *strangers]), min_size=3, max_size=14))
     else:
         chosen = draw(st.lists(st.sampled_from(owners), min_size=1, unique=True))
     rows = _rows(draw, name, len(chosen))
-    for row, owner in zip(rows, chosen, strict=True):
-        row[f"{name}_of"] = owner
+    for row, (owner, part) in zip(rows, chosen, strict=True):
+        row[f"{name}_of"], row[f"{name}_of_part"] = owner, part
     tables[name] = rows
+    columns = draw(st.sampled_from([("of", "id"), ("of", "id", "of_part", "part")]))
+    ours = tuple(f"{name}_{column}" for column in columns[::2])
+    theirs = tuple(f"{parent}_{column}" for column in columns[1::2])
     many = name if shape == "many" else None
-    join = Join(name, (f"{name}_of",), parent, (f"{parent}_id",), many, optional)
-    return DrawnLink(join, "many-to-one" if many else "one-to-one")
+    return DrawnLink(
+        Join(name, ours, parent, theirs, many, optional), "many-to-one" if many else "one-to-one"
+    )
 
 
 @dataclass(frozen=True)
@@ -202,27 +209,31 @@ class DrawnRequest:
 
 
 @st.composite
-def requests(draw: Draw, drawn: DrawnMart) -> DrawnRequest:
-    """Some columns of some sources, up to two conditions, and all kinds of demands."""
-    every = [*drawn.identifying, *drawn.kept]
+def requests(draw: Draw, drawn: DrawnMart, *, plain: bool = False) -> DrawnRequest:
+    """Some columns of some sources, up to two conditions, and all kinds of demands.
+
+    A plain request asks for quasi-identifiers, if the mart has any, with k = 2 and no limits; so
+    it is seldom refused.
+    """
+    every = [*drawn.identifying, *(() if plain and drawn.identifying else drawn.kept)]
     projected = draw(st.lists(st.sampled_from(every), min_size=1, max_size=4, unique=True))
     identifying = [column for column in projected if column in drawn.mart.ladders]
     limits = {}
     for column in identifying:
-        if draw(st.integers(0, 3)) == 0:
+        if not plain and draw(st.integers(0, 3)) == 0:
             limits[column[1]] = draw(st.integers(0, drawn.mart.ladders[column].height))
-    most = draw(st.sampled_from([0, 0, 1, 2]))
+    most = draw(st.sampled_from([0, 0, 1] if plain else [0, 0, 1, 2]))
     selected = draw(st.lists(_conditions(drawn), max_size=most, unique_by=lambda each: each[0]))
     mapping = {
         "asker": "somebody",
         "project": [column for _, column in projected],
         "select": [text for text, _, _ in selected],
-        "k": draw(st.sampled_from([2, 2, 3])),
+        "k": 2 if plain else draw(st.sampled_from([2, 2, 3])),
         "suppression": draw(st.sampled_from([0, 0, "20%", "50%"])),
         "scope": draw(st.sampled_from(["source", "source", "joint"])),
         "search": {"strategy": draw(st.sampled_from(["box", "box", "priority-path"]))},
         "limits": limits,
-        "keys": draw(st.sampled_from(["drop", "drop", "drop", "random"])),
+        "keys": "drop" if plain else draw(st.sampled_from(["drop", "drop", "random"])),
         "priorities": {column: draw(st.sampled_from([0.2, 0.5, 1])) for _, column in identifying},
     }
     return DrawnRequest(
@@ -250,7 +261,7 @@ def _conditions(drawn: DrawnMart) -> st.SearchStrategy[tuple[str, Selection, boo
             add(f"{name} = a", column, lambda value: value == "a", True)
             add(f"{name} != b", column, lambda value: value in ("a", "c", "d"), False)
             add(f"{name} in [a, c]", column, lambda value: value in ("a", "c"), False)
-        elif "*" not in drawn.mart.ladders[column].steps:
+        else:
             add(f"{name} >= 2", column, lambda value: value is not None and int(value) >= 2, False)
             add(f"{name} < 5", column, lambda value: value is not None and int(value) < 5, False)
     for column in drawn.kept:
