@@ -175,7 +175,7 @@ REFUSED: Mapping[str, Spoil] = {
     "unknown-column ": unknown_selected_column,
     "unknown-value": unknown_value,
     "no-order": values_without_order,
-    "nothing-selected": nothing_selected,
+    "few-persons  ": nothing_selected,
     "few-persons": fewer_than_k_persons,
     "policy": k_below_the_policy,
     "few-persons ": k_above_all_persons,

@@ -65,7 +65,7 @@ def ask(
 
 
 ALLOWED = {
-    *("few-persons", "infeasible", "nothing-selected", "removal-spreads", "rows-tied"),
+    *("few-persons", "infeasible", "removal-spreads", "rows-tied"),
     *("unknown-value", "no-solution", "policy", "all-missing"),
 }
 

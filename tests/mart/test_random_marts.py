@@ -21,7 +21,7 @@ from shoal import mart
 from shoal.errors import Infeasible, ShoalError
 from shoal.mart import MartResult
 
-FEW = {"few-persons", "nothing-selected"}
+FEW = {"few-persons"}
 
 
 class Judged:

@@ -40,8 +40,8 @@ def refused(clinic: Clinic, *project: str, **keys: Any) -> ShoalError:
         (["days"], {"priorities": {"aeg": 1}}, "unknown-column", 2),
         (["sex"], {"select": ["PT = 7"]}, "unknown-value", 2),
         (["sex"], {"select": ["PT > 1"]}, "no-order", 2),
-        (["sex"], {"select": ["age > 99"]}, "nothing-selected", 2),
-        (["sex"], {"select": ["PT = 1a", "age = 20", "sex = m"]}, "few-persons", 4),
+        (["sex"], {"select": ["age > 99"]}, "few-persons", 4),
+        (["sex"], {"select": ["PT = 1a", "age < 22", "sex = m"]}, "few-persons", 4),
         (["age"], {"limits": {"age": 0}}, "infeasible", 3),
         (["age"], {"limits": {"age": 9}}, "bad-definition", 2),
         (["sex"], {"k": 3}, "policy", 4),
@@ -70,6 +70,27 @@ def test_mistakes_have_the_keys_of_a_request(tmp_path: Path) -> None:
     assert "priorities: every priority is 0" in error.what
     error = refused(many(tmp_path), "age", loss="weighted by hand")
     assert "loss" in error.what
+
+
+def test_nobody_and_somebody_get_the_same_answer(tmp_path: Path) -> None:
+    clinic = many(tmp_path)
+    clinic.survival[0] = (0, "C99", 0, "A")
+    nobody = refused(clinic, "sex", select=["cause = C98"])
+    somebody = refused(clinic, "sex", select=["cause = C99"])
+    said, suggested = somebody.what.split("; did you mean ")
+    assert nobody.what.startswith(said.replace("C99", "C98"))
+    assert "C99" not in suggested
+    nobody = refused(clinic, "sex", select=["age > 90"], k=3)
+    somebody = refused(clinic, "sex", select=["age < 21", "sex = m"], k=3)
+    assert str(nobody) == str(somebody)
+
+
+def test_a_refusal_for_want_of_levels_counts_nobody(tmp_path: Path) -> None:
+    clinic = many(tmp_path)
+    error = refused(clinic, "age", limits={"age": 0}, k=5)
+    assert "limits keep age at level 0 of 3" in error.what
+    assert "record" not in error.what
+    assert "raise the limit of age" in error.hint
 
 
 def test_a_share_of_a_source_is_refused_by_the_policy(tmp_path: Path) -> None:

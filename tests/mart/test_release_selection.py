@@ -165,6 +165,14 @@ def test_rare_values_are_never_suggested() -> None:
     assert "Coecum" not in str(refusal.value)
 
 
+def test_rare_values_are_unknown_unless_the_catalog_lists_them() -> None:
+    with pytest.raises(UserError) as refusal:
+        selected("Loc = Coecum")
+    assert refusal.value.code == "unknown-value"
+    assert "or fewer than 2 records have it" in refusal.value.what
+    assert values_of("PT = 1mic") == {"1mic"}
+
+
 def test_a_selection_may_say_as_much_as_the_lowest_level_that_is_released() -> None:
     assert limit_of("coarse >= 50", "coarse < 60") == 1
 

@@ -177,12 +177,25 @@ def _search(counted: Counted, budget: int, observe: Callable[[Event], None]) -> 
     observe(Phase("search", f"{name}: {problem.table.tuples:,} tuples, {problem.nodes:,} nodes"))
     last = search(problem, counted.subrequest.definition.search, observe)
     if last.best is None:
-        failure = no_solution(problem, last)
-        raise Infeasible(
-            f"{name}: {failure.what}",
-            code=failure.code,
-            hint=failure.hint,
-            reasons=failure.reasons,
-            remedies=failure.remedies,
-        )
+        raise _without_counts(name, no_solution(problem, last))
     return Found(counted, last.best, last, budget)
+
+
+def _without_counts(name: str, failure: Infeasible) -> Infeasible:
+    """Why a source has no levels, without numbers of records.
+
+    An asker could count the persons of any selection by them.
+    """
+    if failure.code != "infeasible":
+        return Infeasible(f"{name}: {failure.what}", code=failure.code, hint=failure.hint)
+    limits = tuple(each for each in failure.reasons if each.startswith("limits keep"))
+    raises = tuple(each for each in failure.remedies if each.startswith("raise the limit"))
+    remedies = (*raises, "allow more suppression", "select more records", "project fewer columns")
+    return Infeasible(
+        f"{name}: no levels meet the demand; nothing was released"
+        + "".join(f"\n  {each}" for each in limits),
+        code="infeasible",
+        hint=f"one of these may be enough: {'; '.join(remedies)}",
+        reasons=limits,
+        remedies=remedies,
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import Refused
 from shoal.mart.overlap import find_overlaps
+from shoal.mart.recipe import JOINT
 
 if TYPE_CHECKING:
     from shoal.mart.catalog import Catalog
@@ -34,7 +35,7 @@ def compare(
     ]
     found = find_overlaps(sources, recipe, earlier) if earlier else ()
     if found and catalog.policy.overlap == "refuse":
-        lines = "".join(f"\n  {each}" for each in found)
+        lines = "".join(f"\n  {each}" for each in dict.fromkeys(map(_named, found)))
         raise Refused(
             "with earlier releases this one would single out fewer than k persons; nothing was "
             f"released{lines}",
@@ -42,3 +43,11 @@ def compare(
             hint="ask for the same columns and levels as before, or for records apart from them",
         )
     return found
+
+
+def _named(overlap: Overlap) -> str:
+    """With which entries of the log, and by which source: without numbers of persons."""
+    entries = ", ".join(map(str, overlap.earlier))
+    word = "entry" if len(overlap.earlier) == 1 else "entries"
+    source = "all sources" if overlap.source == JOINT else overlap.source
+    return f"{word} {entries} of the log, by {source} ({overlap.kind})"

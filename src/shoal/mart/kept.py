@@ -71,7 +71,7 @@ def refuse_uniform(resolved: Resolved, source: Source, person: str) -> None:
     found = ClassTable((), table, values={name: [each] for name, each in values.items()})
     failing = [each for each in judge_demands(whole, found, values) if not each.holds]
     if failing:
-        reasons = tuple(f"{each.name}: {each.saw}" for each in failing)
+        reasons = tuple(each.name for each in failing)
         raise Infeasible(
             "without quasi-identifiers all selected rows are one class, and it does not meet what "
             "is demanded; nothing was released" + "".join(f"\n  {each}" for each in reasons),

@@ -237,16 +237,14 @@ def _accepted(resolved: Resolved, sources: OpenSources) -> dict[ColumnRef, froze
 
 
 def _refuse_few(resolved: Resolved, table: LinkedTable, sources: OpenSources) -> None:
-    """Refuse a selection of nothing, of fewer than k persons, or of too many of a source."""
-    if not table.rows:
-        raise UserError(
-            "the request selects nothing: no linked row meets all conditions",
-            code="nothing-selected",
-            hint="leave out a condition, or select more values",
-        )
+    """Refuse a selection of fewer than k persons, or of too many of a source.
+
+    Nobody and somebody get the same answer: else a request could ask whether a person exists.
+    """
     if table.persons < resolved.k:
         raise Refused(
-            f"the request selects fewer than {resolved.k} persons; nothing was released",
+            f"the request selects fewer than {resolved.k} persons, perhaps none; nothing was "
+            "released",
             code="few-persons",
             hint="leave out a condition, or select more values",
         )

@@ -99,12 +99,10 @@ def refuse_tied_rows(making: Making) -> None:
     ids, kept = making.ids, making.tying
     if ids is None and not kept:
         return
-    told = making.found.released.persons_told(making.resolved.k)
-    if not told:
+    if not making.found.released.persons_told(making.resolved.k):
         return
-    have = "person has" if told == 1 else "persons have"
     said = (
-        f"and {told:,} {have} rows of classes that, taken together, fewer than "
+        "and some persons have rows of classes that, taken together, fewer than "
         f"{making.resolved.k} persons have; nothing was released"
     )
     if ids is not None:

@@ -27,7 +27,7 @@ from shoal.errors import UserError, did_you_mean
 if TYPE_CHECKING:
     from shoal.encode.hierarchy import Hierarchy
     from shoal.encode.table import Attribute
-    from shoal.mart.catalog import Catalog, ColumnRef, SharedColumn
+    from shoal.mart.catalog import Catalog, ColumnRef, Link, SharedColumn
     from shoal.mart.conditions import Condition
 
 Values: TypeAlias = frozenset[str | None]
@@ -48,11 +48,13 @@ class Domain:
     """A column in the whole source: its values with their records, None for missing.
 
     Only a quasi-identifier has a `hierarchy`: other columns are selected by their values alone.
+    `stated` are the values that the catalog itself lists, so that everybody may know them.
     """
 
     name: str
     counts: Mapping[str | None, int]
     hierarchy: Hierarchy | None = None
+    stated: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, name: str, column: SharedColumn, counts: Mapping[str | None, int]) -> Domain:
@@ -61,7 +63,9 @@ class Domain:
             return cls(name, counts)
         known = {value: number for value, number in counts.items() if value is not None}
         kind = column.hierarchy or propose(list(known))
-        return cls(name, counts, build(name, kind, known, lowest=column.lowest))
+        hierarchy = build(name, kind, known, lowest=column.lowest)
+        stated = frozenset(hierarchy.labels[0]) if kind.names_values else frozenset[str]()
+        return cls(name, counts, hierarchy, stated)
 
     @property
     def values(self) -> frozenset[str]:
@@ -118,8 +122,9 @@ def resolve(
 ) -> Selection:
     """The values and limits that conditions mean; conditions on one column must hold together.
 
-    `counts_of` gives the values of a column in the whole source. Values that fewer than `shown`
-    records have are never suggested.
+    `counts_of` gives the values of a column in the whole source. A value that fewer than `shown`
+    records have, each of one person, is answered like one that does not exist, and never suggested:
+    else a request could ask whether somebody has it. Values that the catalog lists are known.
     """
     by_column: dict[ColumnRef, list[Condition]] = {}
     for condition in conditions:
@@ -130,7 +135,8 @@ def resolve(
     for ref, its in by_column.items():
         column = catalog.column(ref)
         domain = Domain.of(str(ref), column, counts_of(ref))
-        found = [_resolved(each, domain, shown) for each in its]
+        least = shown if has_one_person(catalog, ref.source) else 1
+        found = [_resolved(each, domain, least) for each in its]
         only[ref] = frozenset.intersection(*(each.values for each in found))
         notes += [each.note for each in found if each.note]
         limit = 0 if any(each.is_exact for each in found) else domain.limit(only[ref])
@@ -138,6 +144,20 @@ def resolve(
             _refuse_below_lowest(its, column.lowest, limit)
             limits[ref] = limit
     return Selection(only, limits, tuple(notes))
+
+
+def has_one_person(catalog: Catalog, source: str, but: Link | None = None) -> bool:
+    """Whether each record of a source belongs to one person at most.
+
+    It does where no link on the way to the person's source has many records at its other side.
+    """
+    if source == catalog.person.source:
+        return True
+    for link in catalog.links_of(source):
+        other = link.other(source).source
+        if link is not but and link.is_unique(other) and has_one_person(catalog, other, link):
+            return True
+    return False
 
 
 def attribute(sources: Domains, ref: ColumnRef) -> Attribute:
@@ -189,7 +209,7 @@ def _taken(condition: Condition, text: str, domain: Domain, shown: int) -> _Reso
     A text that is both is taken for the label if that covers more than the value; `==` takes
     values alone.
     """
-    is_value = text in domain.values
+    is_value = text in domain.stated or domain.counts.get(text, 0) >= shown
     label = None if condition.operator == "==" else domain.labelled(text)
     if label is not None and not (is_value and label[1] == {text}):
         level, values = label
@@ -203,8 +223,9 @@ def _taken(condition: Condition, text: str, domain: Domain, shown: int) -> _Reso
     frequent = [each for each, number in domain.counts.items() if each and number >= shown]
     labels = [label for level in _levels(domain) for label in level]
     near = did_you_mean(text, dict.fromkeys((*labels, *frequent)))
+    rare = f", or fewer than {shown:,} records have it" if shown > 1 else ""
     raise UserError(
-        f"{condition}: {domain.name} has no value {'or label ' * bool(labels)}{text!r}{near}",
+        f"{condition}: {domain.name} has no value {'or label ' * bool(labels)}{text!r}{rare}{near}",
         code="unknown-value",
         hint="`shoal mart describe` lists the labels of each column",
     )
