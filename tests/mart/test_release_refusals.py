@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -257,11 +258,7 @@ def test_the_verifier_refuses_a_release_that_is_not_what_was_found(
     assert (error.code, error.exit_code) == ("refused", 4)
 
 
-@pytest.mark.parametrize("written", ["output", "report", "further"])
-@pytest.mark.parametrize(
-    "read", ["patient.csv", "log.jsonl", "log.jsonl.head", "sex.csv", "request.yaml", "link.csv"]
-)
-def test_nothing_that_is_read_is_overwritten(tmp_path: Path, written: str, read: str) -> None:
+def test_nothing_that_is_read_is_overwritten(tmp_path: Path) -> None:
     clinic = many(tmp_path)
     (tmp_path / "sex.csv").write_text("m;*\nf;*\n")
     clinic.columns["patient"]["sex"]["hierarchy"] = str(tmp_path / "sex.csv")
@@ -270,12 +267,13 @@ def test_nothing_that_is_read_is_overwritten(tmp_path: Path, written: str, read:
     request.write_text("project: [age]\n")
     (tmp_path / "link.csv").symlink_to(tmp_path / "survival.csv")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    path = tmp_path / read
-    given: dict[str, Any] = {"output": tmp_path / "other.csv"}
-    given[written] = {"result": path} if written == "further" else path
-    with pytest.raises(ShoalError) as refusal:
-        marts.request(clinic.catalog, request, **given)
-    assert refusal.value.code == "would-overwrite"
-    for each, content in before.items():
-        if not each.name.startswith("log.jsonl"):
-            assert each.read_bytes() == content
+    names = ("patient.csv", "log.jsonl", "log.jsonl.head", "sex.csv", "request.yaml", "link.csv")
+    for written, name in itertools.product(("output", "report", "further"), names):
+        path = tmp_path / name
+        given: dict[str, Any] = {"output": tmp_path / "other.csv"}
+        given[written] = {"result": path} if written == "further" else path
+        with pytest.raises(ShoalError) as refusal:
+            marts.request(clinic.catalog, request, **given)
+        assert refusal.value.code == "would-overwrite", (written, name)
+    for path, content in before.items():
+        assert path.read_bytes().startswith(content) or path.name == "log.jsonl.head"
