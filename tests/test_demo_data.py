@@ -95,6 +95,7 @@ def test_diagnoses_go_with_sex(columns: dict[str, list[str]]) -> None:
     assert ("O80 Single spontaneous delivery", "male") not in pairs
 
 
+@pytest.mark.slow
 def test_the_hierarchies_of_the_demo_cover_its_data(tmp_path: Path) -> None:
     definition = yaml.safe_load(write_demo(tmp_path).read_text(encoding="utf-8"))
     with (tmp_path / DATA).open(encoding="utf-8", newline="") as file:

@@ -59,6 +59,7 @@ def effective(diagnoses: Counter[str]) -> float:
     return sum(counts) ** 2 / sum(count**2 for count in counts)
 
 
+@pytest.mark.slow
 def test_a_run_meets_the_demand_of_the_plug_in(definition: dict[str, Any], tmp_path: Path) -> None:
     result = shoal.run(definition)
     reached = [effective(diagnoses) for diagnoses in classes_of(tmp_path / "release.csv").values()]
@@ -204,6 +205,7 @@ def test_the_result_and_the_report_name_the_plug_in(
     assert "steep" in page
 
 
+@pytest.mark.slow
 def test_the_verifier_refuses_a_release_that_fails_the_plug_in(
     definition: dict[str, Any], tmp_path: Path
 ) -> None:

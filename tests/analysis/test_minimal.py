@@ -122,6 +122,7 @@ def test_a_box_without_what_is_above_a_node_is_split_into_disjoint_boxes(
     assert sorted(inside) == sorted(expected)
 
 
+@pytest.mark.slow
 @given(cases(), st.integers(0, 3))
 @settings(max_examples=50)
 def test_a_search_that_is_ended_early_lists_minimal_nodes_only(case: Case, most: int) -> None:

@@ -85,6 +85,7 @@ def test_supercloud_has_the_lattice_and_the_k_minimal_nodes_of_the_report(
     assert [round(best.loss, 4) for best in minimal] == [0.2833, 0.5333]
 
 
+@pytest.mark.slow
 def test_the_k_minimal_nodes_are_those_of_the_slow_definition(hospital: Problem) -> None:
     reached = supercloud.smallest_classes(hospital)
     safe = [node for node, k in reached.items() if k >= supercloud.K]

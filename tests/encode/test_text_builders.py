@@ -174,6 +174,7 @@ WORDS = st.text("abcAZ' é", min_size=1, max_size=9)
 NUMBERS = st.decimals(-(10**7), 10**7, allow_nan=False, places=2).map(str) | st.integers().map(str)
 
 
+@pytest.mark.slow
 @given(
     values=st.sets(WORDS | NUMBERS, min_size=1, max_size=30) | st.sets(NUMBERS, min_size=1),
     size=st.integers(1, 4),

@@ -130,6 +130,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_query_at_once_and_leaves_no_files(tmp_path: Path) -> None:
     session = Session()
     began = time.monotonic()

@@ -95,6 +95,7 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_good_request_is_released_and_logged(bench: Bench) -> None:
     result = bench.ask()
     assert result.verified
@@ -254,6 +255,7 @@ def remove(log: Path) -> None:
     log.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [forge, cut_off_the_last_entry, remove])
 def test_no_request_is_answered_while_the_log_is_broken(
     bench: Bench, spoil: Callable[[Path], None]
@@ -294,6 +296,7 @@ def test_a_source_that_goes_while_a_request_runs_ends_it(bench: Bench, kind: str
     assert not bench.output.exists()
 
 
+@pytest.mark.slow
 def test_a_suppressed_value_is_nowhere_to_be_read(bench: Bench) -> None:
     bench.catalog["policy"] = {"suppression": "10%"}
     report = bench.folder / "report.html"

@@ -69,6 +69,7 @@ def with_odd(data: Any, path: tuple[Any, ...], odd: Any, *, add: bool) -> Any:
     return data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [FULL, REQUEST])
 @settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

@@ -73,6 +73,7 @@ def test_names_that_differ_in_case_are_kept_apart() -> None:
     assert catalog.short_name(ColumnRef("findings", "PT")) == "findings.PT"
 
 
+@pytest.mark.slow
 def test_thousands_of_columns_are_named_at_once() -> None:
     data = copy.deepcopy(CLINIC)
     data["sources"]["genes"]["columns"] = {f"g{number}": "keep" for number in range(20_000)}

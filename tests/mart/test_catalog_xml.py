@@ -118,6 +118,7 @@ def test_a_request_reads_back_from_every_spelling(
 TEXT = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     project=st.lists(TEXT, min_size=1, unique=True),

@@ -305,6 +305,7 @@ def crash_at(step: int, path: Path) -> bool:
         os._exit(0)
 
 
+@pytest.mark.slow
 def test_a_crash_at_any_step_of_an_append_leaves_a_log_that_goes_on(tmp_path: Path) -> None:
     for earlier in (0, 2):
         step, crashed = 0, True

@@ -264,6 +264,7 @@ def test_records_of_a_source_are_recognised_though_their_rows_differ() -> None:
     assert overlaps(tables, new, old) == [Overlap("intersection", (1,), "findings", 4, 4)]
 
 
+@pytest.mark.slow
 def test_three_releases_can_show_what_no_two_of_them_show() -> None:
     """By x or by y two persons are alike, and by both the same; the third release splits them."""
     ones = [("a", "a"), ("a", "a"), ("b", "b"), ("b", "b"), ("a", "b"), ("a", "b")]

@@ -37,6 +37,7 @@ def with_who(mart: Clinic) -> Clinic:
     return mart
 
 
+@pytest.mark.slow
 def test_every_class_of_each_source_has_k_persons_in_the_release(tmp_path: Path) -> None:
     mart = with_who(many(tmp_path))
     result = mart.ask("PT", "age", "sex", "cause", "who", k=3)
@@ -53,6 +54,7 @@ def test_every_class_of_each_source_has_k_persons_in_the_release(tmp_path: Path)
     assert "knows columns of two sources" in result.withstands
 
 
+@pytest.mark.slow
 def test_a_joint_scope_has_k_persons_for_all_columns_together(tmp_path: Path) -> None:
     mart = with_who(many(tmp_path))
     result = mart.ask("PT", "age", "sex", "cause", "who", k=3, scope="joint")
@@ -92,6 +94,7 @@ def test_a_selection_changes_no_label(tmp_path: Path) -> None:
     assert not {row["age"] for row in mart.released()} <= whole
 
 
+@pytest.mark.slow
 def test_a_selected_column_need_not_be_projected(tmp_path: Path) -> None:
     mart = many(tmp_path)
     result = mart.ask("cause", select=["PT = 1", "age < 40"])
@@ -101,6 +104,7 @@ def test_a_selected_column_need_not_be_projected(tmp_path: Path) -> None:
     assert result.notes == ("PT = 1: '1' is the label of 4 values at level 1",)
 
 
+@pytest.mark.slow
 def test_limits_come_from_selection_request_and_catalog(tmp_path: Path) -> None:
     mart = many(tmp_path)
     mart.columns["patient"]["sex"]["limit"] = 0
@@ -120,6 +124,7 @@ def test_limits_and_priorities_without_effect_are_told(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_path_of_the_paper_is_told_step_by_step(tmp_path: Path) -> None:
     mart = many(tmp_path)
     priorities = {"PT": 0.2, "age": 0.9}
@@ -145,6 +150,7 @@ def cascading(folder: Path) -> Clinic:
     return mart
 
 
+@pytest.mark.slow
 def test_rows_that_one_source_suppresses_can_take_rows_of_others_with_them(tmp_path: Path) -> None:
     mart = cascading(tmp_path)
     result = mart.ask("sex", "cause", suppression=2, limits={"sex": 0, "cause": 0})
@@ -153,6 +159,7 @@ def test_rows_that_one_source_suppresses_can_take_rows_of_others_with_them(tmp_p
     assert result.sources["survival"].budget == 2
 
 
+@pytest.mark.slow
 def test_when_that_takes_too_many_rows_the_searches_may_suppress_less(tmp_path: Path) -> None:
     mart = cascading(tmp_path)
     result = mart.ask("sex", "cause", suppression=1, limits={"sex": 0})
@@ -169,6 +176,7 @@ def test_when_nothing_else_is_possible_nothing_is_released(tmp_path: Path) -> No
     assert not mart.output.exists()
 
 
+@pytest.mark.slow
 def test_demands_on_sensitive_columns_hold_in_the_classes_of_every_source(tmp_path: Path) -> None:
     people = [
         (sex, cause, [("1a", 30)], therapy)
@@ -186,6 +194,7 @@ def test_demands_on_sensitive_columns_hold_in_the_classes_of_every_source(tmp_pa
     assert clinic(tmp_path, people).ask("sex").levels == {"sex": 0}
 
 
+@pytest.mark.slow
 def test_without_quasi_identifiers_all_selected_rows_are_one_class(tmp_path: Path) -> None:
     mart = many(tmp_path)
     assert mart.ask("therapy").rows_released == 60
@@ -196,6 +205,7 @@ def test_without_quasi_identifiers_all_selected_rows_are_one_class(tmp_path: Pat
     assert "therapy" in refusal.value.what
 
 
+@pytest.mark.slow
 def test_kept_columns_that_tell_too_much_are_warned_of(tmp_path: Path) -> None:
     mart = many(tmp_path)
     found = mart.ask("age", "days", k=5)
@@ -203,6 +213,7 @@ def test_kept_columns_that_tell_too_much_are_warned_of(tmp_path: Path) -> None:
     assert "Warnings" in str(found)
 
 
+@pytest.mark.slow
 def test_random_ids_are_new_in_each_release_and_one_for_each_person(tmp_path: Path) -> None:
     mart = many(tmp_path, findings=2)
     mart.keys = {"policy": {"overlap": "report"}}
@@ -215,6 +226,7 @@ def test_random_ids_are_new_in_each_release_and_one_for_each_person(tmp_path: Pa
     assert not set(first) & set(second)
 
 
+@pytest.mark.slow
 def test_ids_that_tie_rows_together_as_few_persons_have_them_are_refused(tmp_path: Path) -> None:
     people = [("m", "I25", [("1a", 30), ("2", 30)], "A")]
     people += [("m", "I25", [(stage, 30)], "A") for stage in ("1a", "1a", "2", "2")]
@@ -226,6 +238,7 @@ def test_ids_that_tie_rows_together_as_few_persons_have_them_are_refused(tmp_pat
     assert "some persons" in refusal.value.what
 
 
+@pytest.mark.slow
 def test_kept_columns_that_tie_rows_together_are_refused_like_ids(tmp_path: Path) -> None:
     people = [("m", "I25", [("1a", 30), ("2", 30)], "A")]
     people += [("m", "I25", [(stage, 30)], "A") for stage in ("1a", "1a", "2", "2")]
@@ -238,6 +251,7 @@ def test_kept_columns_that_tie_rows_together_are_refused_like_ids(tmp_path: Path
     assert one_each.ask("PT", "days", limits={"PT": 0}).rows_released == 4
 
 
+@pytest.mark.slow
 def test_rows_without_an_optional_source_stay_and_have_missing_values(tmp_path: Path) -> None:
     mart = many(tmp_path, 8)
     mart.survival = mart.survival[:4]

@@ -20,6 +20,7 @@ def seen(row: Row) -> Row:
     return tuple(None if cell in ("?", "") else cell for cell in row)
 
 
+@pytest.mark.slow
 @given(TABLES)
 def test_a_measure_counts_what_a_plain_counter_counts(rows: list[Row]) -> None:
     sizes = Counter(seen(row[:2]) for row in rows)

@@ -71,6 +71,7 @@ def test_every_installed_strategy_is_tried_and_the_proved_ones_agree(compared: C
         assert trial.curve[-1][1] == trial.loss
 
 
+@pytest.mark.slow
 def test_the_comparison_reads_as_text_json_and_html(compared: Comparison) -> None:
     written = json.loads(document(compared))
     assert [each["strategy"] for each in written["trials"]] == [t.strategy for t in compared.trials]

@@ -278,6 +278,7 @@ def holder(proof: Proof) -> int:
     return number
 
 
+@pytest.mark.slow
 def test_a_proof_without_one_of_its_boxes_is_refused(proved: tuple[Problem, Proof]) -> None:
     problem, proof = proved
     for gone in range(len(proof.boxes)):

@@ -30,6 +30,7 @@ def test_the_prompt_shows_tables_and_not_fields(name: str, definition: Path) -> 
     assert "occupation" in shown
 
 
+@pytest.mark.slow
 def test_the_prompt_shows_a_frontier_as_a_table(definition: Path) -> None:
     found = shoal.frontier(definition, "2,5", "5%")
     assert repr(found) == str(found)

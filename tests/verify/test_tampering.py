@@ -202,6 +202,7 @@ def test_a_result_that_says_another_number_than_the_source_and_the_release_is_re
     assert not folder.safe(folder.release, {**folder.result, key: changed})
 
 
+@pytest.mark.slow
 def test_a_table_that_has_changed_since_the_run_is_not_the_one_of_the_result(
     tmp_path: Path,
 ) -> None:

@@ -295,6 +295,7 @@ def test_all_columns_and_rows_of_the_relation_stay(connection: duckdb.DuckDBPyCo
     assert connection.sql(column.failures(relation)).fetchall() == []
 
 
+@pytest.mark.slow
 def test_a_map_with_many_entries_is_looked_up_fast(connection: duckdb.DuckDBPyConnection) -> None:
     entries = {f"K{number}": f"V{number % 7}" for number in range(20_000)}
     relation = "(SELECT i, 'K' || (i % 20000) AS x FROM range(200000) AS t(i))"

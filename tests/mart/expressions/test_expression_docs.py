@@ -28,6 +28,7 @@ def examples() -> list[tuple[str, str]]:
     return [(text, result) for text, _, result in (line.partition(" => ") for line in lines)]
 
 
+@pytest.mark.slow
 def test_every_example_of_the_page_has_the_result_it_states() -> None:
     with duckdb.connect() as connection:
         for text, expected in examples():
