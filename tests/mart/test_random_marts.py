@@ -21,7 +21,8 @@ from shoal import mart
 from shoal.errors import Infeasible, ShoalError
 from shoal.mart import MartResult
 
-FEW = {"few-persons"}
+FEW = {"few-persons", "unknown-value"}
+"""What is said of selections with fewer than k persons; the second, of a value that few have."""
 
 
 class Judged:
