@@ -6,17 +6,20 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.engines.opening import open_source
-from shoal.mart.linking import linked
-from shoal.mart.linking.columns import is_derived
+from shoal.mart.catalog import ColumnRef
+from shoal.mart.linking import linked, person_key
+from shoal.mart.linking.columns import is_derived, key_columns, reading_of
 from shoal.mart.linking.derived import rows_of
-from shoal.mart.linking.joining import joined
+from shoal.mart.linking.joining import joined, presence
+from shoal.mart.linking.keys import check_keys
+from shoal.mart.linking.plan import plan_of
 from shoal.mart.opened import OpenedSources, ignore
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from shoal.events import Event
-    from shoal.mart.catalog import Catalog, ColumnRef
+    from shoal.mart.catalog import Catalog
 
 
 class OpenSources(OpenedSources):
@@ -57,9 +60,22 @@ class OpenSources(OpenedSources):
     def persons(self, source: str) -> int:
         """How many persons have records in a source."""
         if source not in self._persons:
-            with linked(self, {}, {}, also=[source]) as table:
-                self._persons[source] = table.persons
+            self._persons[source] = self._counted_persons(source)
         return self._persons[source]
+
+    def _counted_persons(self, source: str) -> int:
+        catalog = self.catalog
+        plan = plan_of(catalog, [source])
+        check_keys(self, plan)
+        reading = reading_of(catalog, key_columns(catalog, plan))
+        columns = (ColumnRef(catalog.person.source, name) for name in catalog.person.columns)
+        with joined(self, plan, reading, {}) as found, found.explaining():
+            key = person_key([found.text(ref) for ref in columns])
+            present = presence(found, plan, source) or "true"
+            counted = found.session.table(
+                f"SELECT count(DISTINCT {key}) FROM ({found.relation.query}) WHERE {present}"
+            )
+        return int(counted.column(0)[0].as_py())
 
 
 def _counts(counted: pa.Table) -> Mapping[str | None, int]:

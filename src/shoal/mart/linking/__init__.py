@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from shoal.mart.opened import OpenedSources
 
 
+PARQUET = "FORMAT parquet, COMPRESSION lz4, ROW_GROUP_SIZE_BYTES '8MB', USE_TMP_FILE false"
+"""How the rows are written; small row groups, so that hundreds of columns need little memory."""
 RANDOM_IDS = "person_id"
 """The name of the column of random ids, where no other column has it."""
 
@@ -115,7 +117,7 @@ def _written(
     with found.explaining():
         rows = found.session.copy(
             f"COPY (SELECT {selected} FROM ({found.relation.query}){where})"
-            f" TO {literal(str(path))} (FORMAT parquet, COMPRESSION lz4, USE_TMP_FILE false)"
+            f" TO {literal(str(path))} ({PARQUET})"
         )
         number = f"SELECT count(DISTINCT {identifier(person)}) FROM {_file(path)}"
         persons = int(found.session.table(number).column(0)[0].as_py())

@@ -121,7 +121,7 @@ def joined(
         files = tuple(u.table for u in units if isinstance(u.table, TableSource))
         found = Joined(session, relation, sources.missing, records, files)
         for derivation in reading.derived:
-            present = _presence(found, plan, derivation.ref.source)
+            present = presence(found, plan, derivation.ref.source)
             found = _with_derived(found, derivation, sources.catalog.maps, present)
         yield found
 
@@ -167,7 +167,8 @@ class _Fetched:
                 query = stack.enter_context(
                     source.fetched_in(session, columns, only, missing, prefix)
                 )
-                session.execute(f"CREATE VIEW {table} AS {self._selected(f'({query})')}")
+                with _naming(source):
+                    session.execute(f"CREATE VIEW {table} AS {self._selected(f'({query})')}")
             else:
                 self._load(session, columns, only, missing)
             types = session.types(f"SELECT {', '.join(self.names.values())} FROM {table}")
@@ -195,6 +196,15 @@ class _Fetched:
         values = [f"f{i} AS {name}" for i, name in enumerate(self.names.values())]
         values += [f"row_number() OVER () AS r{self.number}"] * self.numbered
         return f"SELECT {', '.join(values)} FROM {relation}"
+
+
+@contextmanager
+def _naming(source: TableSource) -> Iterator[None]:
+    """Turn DuckDB's errors into ours, of files that cannot be read any more."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise (source.diagnosed(error) or explained(error, source.name)) from None
 
 
 def _table(number: int) -> str:
@@ -231,7 +241,7 @@ def _join_sql(
     return f"SELECT {', '.join(columns)} FROM {_table(0)}{''.join(map(step, between))}"
 
 
-def _presence(joined: Joined, plan: Plan, source: str) -> str | None:
+def presence(joined: Joined, plan: Plan, source: str) -> str | None:
     """SQL that is true where a source is there; None where it is there in every row.
 
     A record that was joined has a key, since null equals nothing.
