@@ -105,9 +105,11 @@ class Session:
         return self._run(lambda: self.connection.sql(query).to_arrow_table())
 
     @contextmanager
-    def stream(self, query: str, names: Sequence[str]) -> Iterator[pa.RecordBatchReader]:
+    def stream(
+        self, query: str, names: Sequence[str], batch_size: int = BATCH
+    ) -> Iterator[pa.RecordBatchReader]:
         """The rows of a query, batch by batch, under these names; it may be left before its end."""
-        rows = self._run(lambda: self.connection.sql(query).to_arrow_reader(BATCH))
+        rows = self._run(lambda: self.connection.sql(query).to_arrow_reader(batch_size))
         schema = rows.schema.empty_table().rename_columns(list(names)).schema
 
         def batches() -> Iterator[pa.RecordBatch]:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 COLUMNS_AT_ONCE = 4096
 """Columns whose values are counted in one pass over the records."""
 
+FETCHED_BATCH = 8192
+"""Records of a fetched batch: few, since there may be hundreds of columns, or long lists."""
+
 FIRST_SECOND, AFTER_LAST_SECOND = -62_135_596_800, 253_402_300_800
 """From 1970-01-01 to 0001-01-01, and to 10000-01-01."""
 
@@ -225,7 +228,7 @@ class TableSource(Source):
         with (
             fetching_query(self._session, self._relation, columns, only, missing) as query,
             self._explaining(),
-            self._session.stream(query, columns) as rows,
+            self._session.stream(query, columns, FETCHED_BATCH) as rows,
         ):
             yield rows
 
