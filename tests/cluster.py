@@ -55,6 +55,16 @@ SETTINGS = {
 """Small, and in a time zone that no value may show."""
 
 
+def write_defaults(folder: Path, **settings: str) -> None:
+    """The settings of a session that the command makes, in a folder that SPARK_CONF_DIR names.
+
+    One core is enough, and needs one executor.
+    """
+    small = {**SETTINGS, "spark.cores.max": "1", **settings}
+    lines = [f"{key} {value}\n" for key, value in small.items()]
+    (folder / "spark-defaults.conf").write_text("".join(lines))
+
+
 class Cluster:
     """A master and its workers; `close` ends them all."""
 

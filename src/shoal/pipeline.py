@@ -90,7 +90,7 @@ def run(
     for path in further.values():
         check_writable(path)
     with ExitStack() as cleanup:
-        cleanup.enter_context(one_session(definition.source.options(), target, spark=spark))
+        cleanup.enter_context(one_session([definition.source.options()], target, spark=spark))
         check_target(target, spark=spark)
         for _, each in sources_of(definition):
             check_apart(each.options(), target, spark=spark)

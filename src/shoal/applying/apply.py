@@ -102,9 +102,11 @@ def apply(
             raise _no_output()
         earlier = None if release is None else located(release)
         if target is not None:
-            for each in [definition.source] * is_named(data) + ([earlier] if earlier else []):
-                cleanup.enter_context(one_session(each.options(), target, spark=spark))
-                check_apart(each.options(), target, spark=spark)
+            read = [definition.source] * is_named(data) + ([earlier] if earlier else [])
+            options = [each.options() for each in read]
+            cleanup.enter_context(one_session(options, target, spark=spark))
+            for each in options:
+                check_apart(each, target, spark=spark)
             check_target(target, spark=spark)
         source = cleanup.enter_context(closing(opened_data(definition, data, observe, spark)))
         job = Job(found, definition, suppress_new, observe, spark)

@@ -5,7 +5,7 @@ This is the only module that knows all engines. It imports an engine when it is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -156,11 +156,15 @@ def check_apart(options: SourceOptions, target: Target, *, spark: Any = None) ->
 
 
 @contextmanager
-def one_session(options: SourceOptions, target: Target, *, spark: Any = None) -> Iterator[None]:
-    """Keep one session of Spark from the checks of a run to its end, where it needs one."""
-    of_spark = [
-        each for each in (*_each(options), target) if isinstance(each, SparkOptions | SparkTarget)
-    ]
+def one_session(
+    sources: Iterable[SourceOptions], target: Target, *, spark: Any = None
+) -> Iterator[None]:
+    """Keep one session of Spark from the checks of a run to its end, where it needs one.
+
+    It is on the master that one of the sources or the target names.
+    """
+    places = (*(each for options in sources for each in _each(options)), target)
+    of_spark = [each for each in places if isinstance(each, SparkOptions | SparkTarget)]
     with ExitStack() as kept:
         if of_spark:
             from shoal.engines.spark import keep_session

@@ -159,7 +159,7 @@ def anonymise(
             return anonymised
     raise Infeasible(
         "rows that one source suppresses make classes of other sources too small, so that more "
-        f"than the {limit:,} rows that may be suppressed would leave; nothing was released",
+        "rows would leave than may be suppressed; nothing was released",
         code="removal-spreads",
         hint="allow more suppression or higher limits, or project fewer columns",
     )

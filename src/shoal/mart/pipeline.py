@@ -202,9 +202,7 @@ def _target(request: Request) -> Target:
 def _sessions(mart: Catalog, target: Target, spark: Any) -> Iterator[None]:
     """One session of Spark where one is needed; the target can be written and is no source."""
     options = [each.source.options() for each in mart.sources.values()]
-    with ExitStack() as kept:
-        for each in options:
-            kept.enter_context(one_session(each, target, spark=spark))
+    with one_session(options, target, spark=spark):
         check_target(target, spark=spark)
         for each in options:
             check_apart(each, target, spark=spark)
