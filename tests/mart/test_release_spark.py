@@ -94,6 +94,16 @@ def test_tables_that_spark_joins_are_released_as_files_are(
     assert kinds == ["released", "released", "refused"]
 
 
+def folders(folder: Path, master: str) -> dict[str, dict[str, str]]:
+    """The tables as folders that Spark reads; one of them names the master."""
+    for name in IN_SPARK:
+        (folder / name).mkdir()
+        pq.write_table(TABLES[name], folder / name / "part.parquet")
+    places = {name: {"spark": str(folder / name), "format": "parquet"} for name in IN_SPARK}
+    places["patient"]["master"] = master
+    return places
+
+
 def test_the_command_uses_the_one_master_that_the_catalog_names(
     spark_master: str,
     from_files: tuple[mart.MartResult, list[Any]],
@@ -103,12 +113,7 @@ def test_the_command_uses_the_one_master_that_the_catalog_names(
     """A single source names it: the other, which comes first, and the output do not."""
     write_defaults(tmp_path)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
-    places: dict[str, dict[str, str]] = {}
-    for name in IN_SPARK:
-        (tmp_path / name).mkdir()
-        pq.write_table(TABLES[name], tmp_path / name / "part.parquet")
-        places[name] = {"spark": str(tmp_path / name), "format": "parquet"}
-    places["patient"]["master"] = spark_master
+    places = folders(tmp_path, spark_master)
     output = {"spark": str(tmp_path / "release"), "format": "parquet"}
     files = {
         "catalog.yaml": hospital.catalog(tmp_path, places),
@@ -125,3 +130,16 @@ def test_the_command_uses_the_one_master_that_the_catalog_names(
     assert [texts(row) for row in in_order(written)] == from_files[1]
     assert leftovers(tmp_path) == []
     assert not (tmp_path / "spark-warehouse").exists()
+
+
+@pytest.mark.slow
+def test_a_check_uses_the_one_master_that_the_catalog_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not the default master, `local[*]`; no cluster is needed."""
+    write_defaults(tmp_path)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    catalog = hospital.catalog(tmp_path, folders(tmp_path, "local[1]"))
+    (tmp_path / "catalog.yaml").write_text(yaml.safe_dump(catalog), encoding="utf-8")
+    done = shoal("mart", "check", "catalog.yaml", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -157,7 +157,7 @@ def check_apart(options: SourceOptions, target: Target, *, spark: Any = None) ->
 
 @contextmanager
 def one_session(
-    sources: Iterable[SourceOptions], target: Target, *, spark: Any = None
+    sources: Iterable[SourceOptions], target: Target | None = None, *, spark: Any = None
 ) -> Iterator[None]:
     """Keep one session of Spark from the checks of a run to its end, where it needs one.
 

@@ -8,11 +8,12 @@ shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from shoal.definition.scalars import nearest
 from shoal.engines.failures import not_releasable
+from shoal.engines.opening import one_session
 from shoal.errors import BadData, ShoalError
 from shoal.events import Event, Phase
 from shoal.mart.check_view import CatalogCheck, CheckedColumn, CheckedSource, Problem
@@ -34,7 +35,11 @@ def check_catalog(
 
     `spark` is the session for sources in Spark, else one is made. `observe` gets the progress.
     """
-    with OpenSources(catalog, spark=spark, observe=observe) as sources:
+    options = [each.source.options() for each in catalog.sources.values()]
+    with ExitStack() as kept:
+        with suppress(ShoalError):  # which is a problem of each source that needs the session
+            kept.enter_context(one_session(options, spark=spark))
+        sources = kept.enter_context(OpenSources(catalog, spark=spark, observe=observe))
         return _Checking(catalog, sources, observe).check()
 
 
