@@ -201,7 +201,7 @@ def test_without_sqlalchemy_a_database_is_refused_with_the_command_that_installs
         "import importlib.util as u, sys; find = u.find_spec\n"
         "u.find_spec = lambda name, *more: None if name == 'sqlalchemy' else find(name, *more)\n"
         "sys.modules['sqlalchemy'] = None\n"
-        "from shoal.engines.base import DatabaseOptions\n"
+        "from shoal.engines.options import DatabaseOptions\n"
         "from shoal.engines.opening import open_source\n"
         "from shoal.errors import MissingExtra\n"
         "try:\n    open_source(DatabaseOptions('sqlite:///x.db', 't'))\n"

@@ -306,7 +306,7 @@ def test_an_interrupt_stops_the_query(postgres_url: str, mariadb_url: str) -> No
     for url, query in slow.items():
         load(url, "people", PEOPLE.slice(0, 3))
         code = (
-            "from shoal.engines.base import DatabaseOptions\n"
+            "from shoal.engines.options import DatabaseOptions\n"
             "from shoal.engines.database import open_table\n"
             "import sys\n"
             "source = open_table(DatabaseOptions(sys.argv[1], query=sys.argv[2]))\n"
