@@ -22,6 +22,8 @@ from shoal.engines.opening import open_source
 from shoal.engines.options import DatabaseOptions, FileOptions, Member, UnitedOptions
 from shoal.errors import BadData
 
+pytestmark = pytest.mark.slow
+
 FILES = ("csv", "parquet")
 FRAMES = ("pandas", "polars", "arrow")
 DATABASES = ("sqlite", "postgres", "mariadb")
@@ -96,7 +98,6 @@ QUESTIONS: tuple[dict[str, list[Any]], ...] = (
 )
 
 
-@pytest.mark.slow
 def test_listed_texts_are_those_that_are_counted(place: Place) -> None:
     """What passes is what `count_by` would count under one of the listed texts."""
     place.load(TABLE)
@@ -159,7 +160,6 @@ def test_numbers_dates_and_lists_keep_their_types(tmp_path: Path) -> None:
     assert found.sort_by("d").to_pylist()[1:] == [{**table.to_pylist()[2], "x": None}]
 
 
-@pytest.mark.slow
 def test_texts_are_compared_byte_by_byte(request: pytest.FixtureRequest) -> None:
     """Collations that ignore case, and texts that are padded, change nothing."""
     declared = {"mariadb": "VARCHAR(5)", "postgres": "char(5)", "sqlite": "TEXT COLLATE NOCASE"}

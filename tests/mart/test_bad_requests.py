@@ -17,6 +17,8 @@ from shoal import mart
 from shoal.errors import ShoalError
 from shoal.events import Phase
 
+pytestmark = pytest.mark.slow
+
 PATIENTS = [[f"p{i}", f"g{i % 2}"] for i in range(8)]
 FINDINGS = [[f"f{i}", f"p{i % 8}", "ab"[i % 2], "Rarissimum" if i == 3 else "0"] for i in range(16)]
 DEATHS = [[f"p{i}", "2001-02-03", "1999-01-02"] for i in range(8)]
@@ -95,7 +97,6 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-@pytest.mark.slow
 def test_a_good_request_is_released_and_logged(bench: Bench) -> None:
     result = bench.ask()
     assert result.verified
@@ -255,7 +256,6 @@ def remove(log: Path) -> None:
     log.unlink()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [forge, cut_off_the_last_entry, remove])
 def test_no_request_is_answered_while_the_log_is_broken(
     bench: Bench, spoil: Callable[[Path], None]
@@ -296,7 +296,6 @@ def test_a_source_that_goes_while_a_request_runs_ends_it(bench: Bench, kind: str
     assert not bench.output.exists()
 
 
-@pytest.mark.slow
 def test_a_suppressed_value_is_nowhere_to_be_read(bench: Bench) -> None:
     bench.catalog["policy"] = {"suppression": "10%"}
     report = bench.folder / "report.html"

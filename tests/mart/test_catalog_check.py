@@ -15,6 +15,8 @@ from shoal.mart.check import check_catalog
 from shoal.mart.check_view import CatalogCheck
 from shoal.mart.read import catalog_from_mapping
 
+pytestmark = pytest.mark.slow
+
 FILES = {
     "patient.csv": "PatId,sex,birth\n1,f,1950-01-01\n2,m,1960-02-02\n3,f,1970-03-03\n",
     "findings.csv": "PatId,PrepId,PT,age\n1,a,1a,50\n1,b,2,51\n2,c,1c,61\n",
@@ -36,7 +38,6 @@ def problems(check: CatalogCheck) -> list[tuple[str, str]]:
     return [(problem.key, problem.code) for problem in check.problems]
 
 
-@pytest.mark.slow
 def test_a_sound_catalog_shows_its_sizes(tmp_path: Path) -> None:
     days = {"role": "quasi-identifier", "derive": "days(patient.birth, date('2000-01-01'))"}
     check = checked(tmp_path, days=days)
@@ -149,7 +150,6 @@ def test_a_source_that_is_gone_is_a_problem_and_the_others_are_checked(tmp_path:
     assert {each.persons for each in check.sources} == {None}
 
 
-@pytest.mark.slow
 def test_no_value_of_the_data_is_shown(tmp_path: Path) -> None:
     files = {
         "patient.csv": "PatId,sex,birth\nSecret1,secret2,x\nSecret1,secret3,x\n",
@@ -162,7 +162,6 @@ def test_no_value_of_the_data_is_shown(tmp_path: Path) -> None:
             assert "secret" not in text.casefold()
 
 
-@pytest.mark.slow
 def test_sources_of_several_engines_are_checked_together(tmp_path: Path) -> None:
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)

@@ -22,6 +22,8 @@ from shoal import mart
 from shoal.errors import Refused
 from shoal.mart import MartResult
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "examples" / "mart"
 STAGE_ONE = ("1mic", "1a", "1b", "1c", "1", "1a(m)", "1b(m)", "1c(m)", "1(m)")
@@ -76,7 +78,6 @@ def classes_and_singles(cases: Sequence[Case]) -> tuple[int, int]:
     return len(sizes), sum(size == 1 for size in sizes.values())
 
 
-@pytest.mark.slow
 def test_the_generated_sources_have_the_sizes_of_the_paper(data: Path) -> None:
     connection = sqlite3.connect(data / "hospital.sqlite")
     (mamma,) = connection.execute("SELECT count(*) FROM findings WHERE Loc = 'Mamma'").fetchone()
@@ -115,7 +116,6 @@ def test_every_selected_case_has_a_profile_and_a_survival(data: Path) -> None:
     assert {row[1:] for row in selected} <= known
 
 
-@pytest.mark.slow
 def test_the_sources_are_the_same_each_time(data: Path, tmp_path: Path) -> None:
     make_sources.main(tmp_path)
     for name in ("hospital.sqlite", "survival.parquet", "genes.csv"):
@@ -151,7 +151,6 @@ def test_the_first_steps_cost_what_the_paper_says(example: Path) -> None:
     assert costs == pytest.approx({"R": 0.20, "PT": 0.24, "PN": 0.30, "PM": 0.40})
 
 
-@pytest.mark.slow
 def test_setting_a_suppresses_r_and_raises_pt(setting_a: MartResult, data: Path) -> None:
     findings = setting_a.sources["findings"]
     assert (setting_a.rows_selected, setting_a.persons_selected) == (313, 313)
@@ -164,7 +163,6 @@ def test_setting_a_suppresses_r_and_raises_pt(setting_a: MartResult, data: Path)
     assert {(pt, r) for pt, _, _, _, r in classes} == {("1", "*")}
 
 
-@pytest.mark.slow
 def test_setting_b_raises_pt_and_pn_and_suppresses_no_column(
     setting_b: MartResult, data: Path
 ) -> None:
@@ -216,7 +214,6 @@ def test_profiles_and_survival_are_those_of_the_right_cases(
     )
 
 
-@pytest.mark.slow
 def test_both_settings_together_would_tell_who_is_alone(
     setting_a: MartResult, setting_b: MartResult, example: Path
 ) -> None:
@@ -237,7 +234,6 @@ TABLE_2 = Counter(
 )
 
 
-@pytest.mark.slow
 def test_table_1_becomes_table_2(example: Path) -> None:
     result = asked(example, "six/catalog.yaml", "six/request.yaml")
     rows = released(example / "six" / "release.csv")
@@ -251,7 +247,6 @@ def test_table_1_becomes_table_2(example: Path) -> None:
     assert result.rows_unique == 3
 
 
-@pytest.mark.slow
 def test_joint_scope_leaves_no_row_of_table_2_unique(example: Path) -> None:
     request = mart.read_request(example / "six" / "request.yaml")
     joint = request.model_copy(update={"scope": "joint", "asker": "another"})
@@ -263,7 +258,6 @@ def test_joint_scope_leaves_no_row_of_table_2_unique(example: Path) -> None:
     assert result.rows_unique == 0
 
 
-@pytest.mark.slow
 def test_the_command_does_the_same(example: Path, tmp_path: Path) -> None:
     folder = tmp_path / "mart"
     shutil.copytree(example, folder, ignore=shutil.ignore_patterns("log.*", "release*"))

@@ -23,6 +23,8 @@ from shoal import mart as marts
 from shoal.errors import BadOutput, Refused
 from shoal.events import Event, Phase
 
+pytestmark = pytest.mark.slow
+
 Texts = list[tuple[str, ...]]
 
 
@@ -36,7 +38,6 @@ def as_csv(clinic: Clinic) -> Texts:
     return texts(row.values() for row in clinic.released())
 
 
-@pytest.mark.slow
 def test_a_parquet_file_has_the_same_rows_as_a_csv_file(tmp_path: Path) -> None:
     clinic = many(tmp_path)
     path = tmp_path / "release.parquet"
@@ -46,7 +47,6 @@ def test_a_parquet_file_has_the_same_rows_as_a_csv_file(tmp_path: Path) -> None:
     assert result.output == str(path)
 
 
-@pytest.mark.slow
 def test_a_table_of_sqlite_has_the_same_rows(tmp_path: Path) -> None:
     clinic = many(tmp_path)
     expected = as_csv(clinic)
@@ -76,7 +76,6 @@ def test_sources_and_release_can_be_tables_of_postgresql(tmp_path: Path, postgre
     assert refusal.value.code == "output-is-source"
 
 
-@pytest.mark.slow
 def test_arrays_and_many_columns_pass_untouched(tmp_path: Path) -> None:
     clinic = many(tmp_path, 12)
     clinic.write()
@@ -101,7 +100,6 @@ def test_arrays_and_many_columns_pass_untouched(tmp_path: Path) -> None:
     assert released.num_columns == 202
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", [".html", ".md", ".txt", ".json"])
 def test_a_report_says_what_was_done(tmp_path: Path, form: str) -> None:
     clinic = many(tmp_path)
@@ -115,7 +113,6 @@ def test_a_report_says_what_was_done(tmp_path: Path, form: str) -> None:
     assert "label of 4 values" in said
 
 
-@pytest.mark.slow
 def test_where_only_the_report_cannot_be_written_the_release_is_said_to_be_published(
     tmp_path: Path,
 ) -> None:
@@ -220,7 +217,6 @@ def test_the_command_overwrites_nothing_with_its_json(tmp_path: Path) -> None:
     assert all(path.read_bytes() == content for path, content in before.items())
 
 
-@pytest.mark.slow
 def test_releases_that_tell_too_much_together_are_refused(tmp_path: Path) -> None:
     clinic = many(tmp_path)
     clinic.ask("sex", "age", limits={"sex": 0})
@@ -239,7 +235,6 @@ def test_releases_that_tell_too_much_together_are_refused(tmp_path: Path) -> Non
     assert "Overlaps with earlier releases" in str(result)
 
 
-@pytest.mark.slow
 def test_another_asker_is_compared_only_where_the_policy_says_so(tmp_path: Path) -> None:
     clinic = many(tmp_path)
     clinic.ask("sex", "age", limits={"sex": 0})
@@ -251,7 +246,6 @@ def test_another_asker_is_compared_only_where_the_policy_says_so(tmp_path: Path)
     assert clinic.ask("sex", "PT", **asked).overlaps == ()
 
 
-@pytest.mark.slow
 def test_an_interrupted_command_ends_with_130_and_leaves_an_entry(tmp_path: Path) -> None:
     clinic = many(tmp_path, 3000, findings=2)
     catalog, request = files_of(clinic, {"project": ["PT", "age", "sex", "cause"]})

@@ -19,6 +19,8 @@ from shoal.errors import BadDefinition, ShoalError
 from shoal.events import Event, Phase
 from shoal.mart import releasing
 
+pytestmark = pytest.mark.slow
+
 
 def refused(clinic: Clinic, *project: str, **keys: Any) -> ShoalError:
     """The error of a request; nothing is released, and the log has one entry with its code."""
@@ -63,7 +65,6 @@ def test_a_request_that_cannot_be_answered_is_refused(
     assert error.hint or isinstance(error, BadDefinition)
 
 
-@pytest.mark.slow
 def test_mistakes_have_the_keys_of_a_request(tmp_path: Path) -> None:
     asked = {"limits": {"age": 9}, "priorities": {"age": 0}}
     error = refused(many(tmp_path), "age", **asked)
@@ -95,7 +96,6 @@ def test_a_refusal_for_want_of_levels_counts_nobody(tmp_path: Path) -> None:
     assert "raise the limit of age" in error.hint
 
 
-@pytest.mark.slow
 def test_a_share_of_a_source_is_refused_by_the_policy(tmp_path: Path) -> None:
     clinic = many(tmp_path)
     clinic.keys = {"policy": {"share": 0.5}}
@@ -160,7 +160,6 @@ def test_nothing_goes_on_with_a_forged_log(tmp_path: Path) -> None:
     assert not clinic.output.exists()
 
 
-@pytest.mark.slow
 def test_a_release_is_in_the_log_with_its_recipe_and_no_values(tmp_path: Path) -> None:
     clinic = many(tmp_path)
     result = clinic.ask("PT", "age", "days", select=["sex = m"], purpose="a study")
@@ -234,7 +233,6 @@ def with_a_raw_value(lines: Lines) -> Lines:
     return [lines[0], f"{head}23{rest.split(chr(34), 1)[1]}", *lines[2:]]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tamper", "scope"),
     [

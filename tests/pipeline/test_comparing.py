@@ -21,6 +21,8 @@ from shoal.report.drawing import Line, chart, plain_chart
 from shoal.search.trial import Memory, attempt
 from shoal.values import Comparison
 
+pytestmark = pytest.mark.slow
+
 DEFINITION = """
 source: t.csv
 k: 3
@@ -53,7 +55,6 @@ def compared(folder: Path) -> Comparison:
     return shoal.compare(folder / "d.yaml", time_limit=20)
 
 
-@pytest.mark.slow
 def test_every_installed_strategy_is_tried_and_the_proved_ones_agree(compared: Comparison) -> None:
     names = {trial.strategy for trial in compared.trials}
     assert names >= {"box", "exhaustive", "flash", "bfs", "ola", "igreedy", "datafly"}
@@ -71,7 +72,6 @@ def test_every_installed_strategy_is_tried_and_the_proved_ones_agree(compared: C
         assert trial.curve[-1][1] == trial.loss
 
 
-@pytest.mark.slow
 def test_the_comparison_reads_as_text_json_and_html(compared: Comparison) -> None:
     written = json.loads(document(compared))
     assert [each["strategy"] for each in written["trials"]] == [t.strategy for t in compared.trials]
@@ -82,7 +82,6 @@ def test_the_comparison_reads_as_text_json_and_html(compared: Comparison) -> Non
     assert "http" not in html
 
 
-@pytest.mark.slow
 def test_the_command_compares_the_strategies_that_it_names(folder: Path) -> None:
     arguments = ("--strategies", "box,ola", "--time-limit", "9s", "--report", "c.html", "--json")
     done = commands.shoal("compare", "d.yaml", *arguments, "-", folder=folder)
@@ -97,7 +96,6 @@ def test_an_unknown_strategy_is_refused_before_anything_is_read(folder: Path) ->
         shoal.compare(folder / "nothing.yaml", ["box", "boxx"])
 
 
-@pytest.mark.slow
 def test_a_problem_without_a_solution_is_reported_as_such(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     (tmp_path / "d.yaml").write_text(DEFINITION)
@@ -107,7 +105,6 @@ def test_a_problem_without_a_solution_is_reported_as_such(tmp_path: Path) -> Non
     assert "nothing was found" in text(found)
 
 
-@pytest.mark.slow
 def test_no_process_stays_when_nobody_listens_any_more() -> None:
     before = children()
     events = attempt(problem_of(CASE), Search(strategy="exhaustive"))
@@ -117,7 +114,6 @@ def test_no_process_stays_when_nobody_listens_any_more() -> None:
     assert children() == before
 
 
-@pytest.mark.slow
 def test_a_trial_ends_with_the_last_event_and_its_memory() -> None:
     *_, last, memory = attempt(problem_of(CASE), Search())
     assert isinstance(last, Proved)

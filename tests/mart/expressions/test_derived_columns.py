@@ -13,6 +13,8 @@ from mart.expressions.deriving import derived, values
 from shoal.errors import BadData, UserError
 from shoal.mart.expressions import FAILED
 
+pytestmark = pytest.mark.slow
+
 PAPER = """(
     SELECT * FROM (VALUES
         (1, 'Mamma', 185, '85', '15.08.2005', DATE '2003-09-23', 'heart attack'),
@@ -295,7 +297,6 @@ def test_all_columns_and_rows_of_the_relation_stay(connection: duckdb.DuckDBPyCo
     assert connection.sql(column.failures(relation)).fetchall() == []
 
 
-@pytest.mark.slow
 def test_a_map_with_many_entries_is_looked_up_fast(connection: duckdb.DuckDBPyConnection) -> None:
     entries = {f"K{number}": f"V{number % 7}" for number in range(20_000)}
     relation = "(SELECT i, 'K' || (i % 20000) AS x FROM range(200000) AS t(i))"

@@ -18,6 +18,8 @@ from shoal.mart.linking import linked
 from shoal.mart.read import catalog_from_mapping
 from shoal.mart.sources import OpenSources
 
+pytestmark = pytest.mark.slow
+
 FINDINGS = """\
 PrepId,PatId,SendDate,height,weight,Loc
 1,p1,23.09.2003,185,85,Mamma
@@ -100,7 +102,6 @@ def rows(
     return sorted((tuple(row.values()) for row in found), key=lambda row: str(row[0]))
 
 
-@pytest.mark.slow
 def test_derived_columns_are_computed_from_all_linked_sources(tmp_path: Path) -> None:
     overweight = "[25.0,...,29.9] Overweight"
     assert rows(mart(tmp_path), "PrepId", "bmi", "class", "survival", "sent", "icd") == [
@@ -111,7 +112,6 @@ def test_derived_columns_are_computed_from_all_linked_sources(tmp_path: Path) ->
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("outer", [False, True])
 def test_a_derived_column_is_missing_where_its_optional_source_is_absent(
     tmp_path: Path, outer: bool
@@ -124,7 +124,6 @@ def test_a_derived_column_is_missing_where_its_optional_source_is_absent(
     ]
 
 
-@pytest.mark.slow
 def test_derived_columns_can_be_selected(tmp_path: Path) -> None:
     catalog = mart(tmp_path)
     assert rows(catalog, "PrepId", only={"bmi": frozenset(["25", "27"])}) == [("1",), ("4",)]
@@ -133,7 +132,6 @@ def test_derived_columns_can_be_selected(tmp_path: Path) -> None:
     assert rows(catalog, "name", only={"survival": frozenset(["692"])}) == [("a",)]
 
 
-@pytest.mark.slow
 def test_the_domain_of_a_derived_column_is_that_of_the_whole_source(tmp_path: Path) -> None:
     with OpenSources(mart(tmp_path)) as sources:
         assert sources.values(ColumnRef("findings", "bmi")) == {"25": 1, "21": 1, "27": 1, None: 1}
@@ -141,7 +139,6 @@ def test_the_domain_of_a_derived_column_is_that_of_the_whole_source(tmp_path: Pa
         assert sources.values(ColumnRef("findings", "survival")) == {"692": 1, "161": 1, None: 2}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -168,7 +165,6 @@ def test_what_cannot_be_computed_is_an_error_that_names_the_column(
         assert not any(value in str(raised.value) for value in ("Mamma", "Colon", "23.09"))
 
 
-@pytest.mark.slow
 def test_the_error_of_a_derived_column_does_not_depend_on_the_selection(tmp_path: Path) -> None:
     catalog = mart(tmp_path, findings={"bad": "1 / (PrepId - 3)", "over": "bad + 1"})
     messages = set()
