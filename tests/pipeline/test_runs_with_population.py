@@ -386,3 +386,26 @@ def test_a_proof_is_about_its_population(tmp_path: Path) -> None:
         load(definition), proof, progress=lambda done, boxes: None
     ).verdict.failures
     assert failure.saw.endswith("population_sha256")
+
+
+def test_blank_records_that_the_population_hides_are_released_where_others_are_marked(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "source.csv").write_text("a,b\nx,1\nx,1\n?,1\nx,1\n?,1\n", encoding="utf-8")
+    (tmp_path / "people.csv").write_text("a\nx\nx\nx\n?\n?\n?\n", encoding="utf-8")
+    definition = {
+        "source": str(tmp_path / "source.csv"),
+        "output": str(tmp_path / "release.csv"),
+        "k": 2,
+        "suppressed": "mark",
+        "missing": {"values": ["?"]},
+        "population": {"source": str(tmp_path / "people.csv"), "k": 3},
+        "attributes": {
+            "a": {"role": "quasi-identifier", "hierarchy": "suppress", "limit": 0},
+            "b": "keep",
+        },
+    }
+    assert shoal.run(definition).suppressed == 0
+    (tmp_path / "people.csv").write_text("a\nx\nx\nx\n?\n?\n", encoding="utf-8")
+    with pytest.raises(shoal.Infeasible):
+        shoal.run(definition)

@@ -23,7 +23,7 @@ from shoal.verify.levels import judge_level
 from shoal.verify.sources import Original, People, count_persons, count_population
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
@@ -75,11 +75,15 @@ def verify(
     if source is not None and values is not None:
         original = Original(source, values)
     persons = _persons(definition, found, levels, original)
-    people = _people(definition, found, levels, values, population)
+
+    def people_of(classes: ClassTable) -> People | Unjudged | None:
+        return _people(definition, classes, levels, values, population)
+
+    people = people_of(found)
     marks_are_certain = definition.suppressed != "mark" or (
         source is not None and blank == found.blank
     )
-    unseen = _unseen(definition, found, blank, reference)
+    unseen = _unseen(definition, found, blank, reference, people_of)
     findings = (
         presence,
         *_levels(definition, found, levels, values or {}),
@@ -261,6 +265,7 @@ def _unseen(
     found: ClassTable,
     blank: int,
     reference: Mapping[str, Values] | None,
+    people_of: Callable[[ClassTable], People | Unjudged | None],
 ) -> int:
     """The blank records of the source that a run released as a class, not as suppressed records.
 
@@ -271,12 +276,12 @@ def _unseen(
     if definition.suppressed != "mark" or alone < definition.k:
         return 0
     labels = pa.table(
-        {f"column {i}": pa.nulls(1) for i in range(len(definition.quasi_identifiers))}
+        {f"column {i}": pa.nulls(1, pa.string()) for i in range(len(definition.quasi_identifiers))}
     )
     values: dict[str, list[Values]] = {name: [{None: alone}] for name in definition.sensitive}
     table = labels.append_column(SIZE, pa.array([alone], pa.int64()))
     own_class = ClassTable(definition.quasi_identifiers, table, values=values)
-    findings = judge_demands(definition, own_class, reference)
+    findings = judge_demands(definition, own_class, reference, people_of(own_class))
     return alone if all(finding.holds for finding in findings) else 0
 
 
