@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from traceback import clear_frames
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -76,8 +76,7 @@ class Session:
         self, query: sa.Select[Any], schema: pa.Schema
     ) -> Generator[pa.RecordBatch, None, None]:
         """The rows of a query in batches, with the names and types of the schema."""
-        with self._explaining():
-            rows = self.dialect.fetch(self, query, schema)
+        with self._explaining(), closing(self.dialect.fetch(self, query, schema)) as rows:
             while (batch := self.interruptible(lambda: next(rows, None))) is not None:
                 yield batch
 

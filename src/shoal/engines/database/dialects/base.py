@@ -8,7 +8,7 @@ package tests the name of a database.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -195,7 +195,7 @@ class Dialect(ABC):
 
     def fetch(
         self, connection: Connection, query: sa.Select[Any], schema: pa.Schema
-    ) -> Iterator[pa.RecordBatch]:
+    ) -> Generator[pa.RecordBatch, None, None]:
         """The rows of a query in batches, with the names and types of the schema."""
         return fetch(connection, query, schema)
 

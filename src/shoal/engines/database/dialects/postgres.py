@@ -8,7 +8,7 @@ what a source reads, and the list is whole once the query has run, functions inc
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -199,7 +199,7 @@ class Postgres(Dialect):
 
     def fetch(
         self, connection: Connection, query: sa.Select[Any], schema: pa.Schema
-    ) -> Iterator[pa.RecordBatch]:
+    ) -> Generator[pa.RecordBatch, None, None]:
         """By COPY."""
         return copy_out(connection, query, schema)
 

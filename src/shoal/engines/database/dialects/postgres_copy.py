@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def copy_out(
     connection: Connection, query: sa.Select[Any], schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
+) -> Generator[pa.RecordBatch, None, None]:
     """PostgreSQL writes CSV, Arrow reads it; an empty text is quoted, a null is not."""
     statement = f"COPY ({connection.sql(query)}) TO STDOUT (FORMAT csv)" % ()
     names = [f"c{i}" for i in range(len(schema))]

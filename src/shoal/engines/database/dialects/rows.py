@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -21,7 +21,7 @@ BATCH = 50_000
 
 def fetch(
     connection: Connection, query: sa.Select[Any], schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
+) -> Generator[pa.RecordBatch, None, None]:
     """The rows of a query, many at once; the cursor stays on the server where there is one."""
     streaming = connection.connection.execution_options(stream_results=True, max_row_buffer=BATCH)
     with streaming.exec_driver_sql(connection.sql(query)) as found:
