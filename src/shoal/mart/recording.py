@@ -23,6 +23,7 @@ from shoal.errors import (
     UserError,
 )
 from shoal.mart.log import Log
+from shoal.mart.write import request_mapping
 
 if TYPE_CHECKING:
     from shoal.mart.request import Request
@@ -125,8 +126,6 @@ def _reason(error: BaseException) -> tuple[str, str]:
 
 
 def as_asked(request: Request) -> dict[str, Any]:
-    """A request as plain values for the log: what was asked, not where the answer goes."""
-    plain = request.model_dump(
-        mode="json", by_alias=True, exclude_unset=True, exclude={"select", "output", "report"}
-    )
-    return {**plain, "select": [str(condition) for condition in request.select]}
+    """A request in the keys of its file for the log: what was asked, not where the answer goes."""
+    found = request_mapping(request)
+    return {key: value for key, value in found.items() if key not in ("output", "report")}
