@@ -218,7 +218,7 @@ def lattice(
         tuple(sorted(found, key=lambda each: (sum(each.node), each.node))),
         complete=len(found) == problem.lattice.nodes,
         optimum=None if best is None else levels_of(problem, best),
-        demanded=_demanded(problem),
+        demanded=demanded_of(problem),
         lattice=problem.lattice.nodes,
         bottom=problem.lattice.bottom,
         top=problem.lattice.top,
@@ -271,7 +271,7 @@ def _optimum(problem: Problem, clock: Clock, threads: int | None) -> Best | None
     return last.best
 
 
-def _demanded(problem: Problem) -> str:
+def demanded_of(problem: Problem) -> str:
     """What makes a node safe, in a line."""
     models = " and ".join(model.demanded() for model in problem.models)
     return f"{models}, with at most {count(problem.limit, 'record')} suppressed"
