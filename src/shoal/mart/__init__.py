@@ -19,6 +19,7 @@ Read in this order:
 - anonymise.py and rows.py: levels for each source, and the rows that can be released.
 - releasing.py, passing.py and verifying.py: the release is written and verified; result.py.
 - recording.py and log.py: the record of all requests; overlap.py compares releases.
+- validate.py: the mistakes of a request that its catalog shows; preview.py: what it would release.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from shoal.mart.inspecting import check, check_log, describe, log
     from shoal.mart.log import Log
     from shoal.mart.pipeline import request
+    from shoal.mart.preview import Estimate, Preview, estimate, preview
     from shoal.mart.read import (
         catalog_from_mapping,
         read_catalog,
@@ -40,37 +42,48 @@ if TYPE_CHECKING:
     )
     from shoal.mart.request import Request
     from shoal.mart.result import MartResult
+    from shoal.mart.validate import request_mistakes
 
 _MODULES = {
     "Catalog": "catalog",
+    "Estimate": "preview",
     "Log": "log",
     "MartResult": "result",
+    "Preview": "preview",
     "Request": "request",
     "catalog_from_mapping": "read",
     "check": "inspecting",
     "check_log": "inspecting",
     "describe": "inspecting",
+    "estimate": "preview",
     "log": "inspecting",
+    "preview": "preview",
     "read_catalog": "read",
     "read_request": "read",
     "request": "pipeline",
     "request_from_mapping": "read",
+    "request_mistakes": "validate",
 }
 
 __all__ = [
     "Catalog",
+    "Estimate",
     "Log",
     "MartResult",
+    "Preview",
     "Request",
     "catalog_from_mapping",
     "check",
     "check_log",
     "describe",
+    "estimate",
     "log",
+    "preview",
     "read_catalog",
     "read_request",
     "request",
     "request_from_mapping",
+    "request_mistakes",
 ]
 
 import_when_used(__name__, _MODULES)

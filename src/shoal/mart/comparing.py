@@ -35,14 +35,19 @@ def compare(
     ]
     found = find_overlaps(sources, recipe, earlier) if earlier else ()
     if found and catalog.policy.overlap == "refuse":
-        lines = "".join(f"\n  {each}" for each in dict.fromkeys(map(_named, found)))
-        raise Refused(
-            "with earlier releases this one would single out fewer than k persons; nothing was "
-            f"released{lines}",
-            code="overlap",
-            hint="ask for the same columns and levels as before, or for records apart from them",
-        )
+        raise overlap_refused(found)
     return found
+
+
+def overlap_refused(found: Sequence[Overlap]) -> Refused:
+    """The refusal of a release with overlaps."""
+    lines = "".join(f"\n  {each}" for each in dict.fromkeys(map(_named, found)))
+    return Refused(
+        "with earlier releases this one would single out fewer than k persons; nothing was "
+        f"released{lines}",
+        code="overlap",
+        hint="ask for the same columns and levels as before, or for records apart from them",
+    )
 
 
 def _named(overlap: Overlap) -> str:

@@ -161,6 +161,26 @@ def describe(catalog: Catalog, asker: str | None = None) -> MartDescription:
     )
 
 
+def stated_levels(catalog: Catalog, ref: ColumnRef) -> tuple[Level, ...]:
+    """The levels of a quasi-identifier as far as the catalog states them; else none."""
+    column = catalog.column(ref)
+    return tuple(_levels(ref.column, column)) if column.role == "quasi-identifier" else ()
+
+
+def stated_paths(catalog: Catalog, ref: ColumnRef) -> tuple[tuple[str, ...], ...]:
+    """From each label that the catalog states to the top, for a picture of the tree.
+
+    A path begins with a value, in a hierarchy file with the label above it: values there may have
+    been taken from the data. None for a hierarchy that is a rule.
+    """
+    column = catalog.column(ref)
+    kind = column.hierarchy if column.role == "quasi-identifier" else None
+    if kind is None or not kind.names_values:
+        return ()
+    first = 1 if isinstance(kind, Csv) else 0
+    return tuple(dict.fromkeys(row[first:] for row in kind.rows(ref.column, {}).rows))
+
+
 def _column(name: str, ref: ColumnRef, column: SharedColumn) -> Column:
     return Column(
         name,

@@ -71,6 +71,15 @@ class Log:
         last = chain.entries[-1].digest if chain.entries else ""
         return LogCheck(len(chain.entries), last, chain.faults, lacking, bool(chain.unfinished))
 
+    def copy_to(self, path: Path) -> Log:
+        """A copy of the log and its head, as they are while nobody appends."""
+        with suppress(FileNotFoundError), self._opened(os.O_RDONLY, fcntl.LOCK_SH) as file:
+            path.write_bytes(file.read())
+        head = _read_head(self.path)
+        if head is not None:
+            head_path(path).write_bytes(head)
+        return Log(path, wait=self._wait)
+
     @contextmanager
     def locked(self) -> Iterator[HeldLog]:
         """The log for this process alone, so that nobody appends between a look and an append.

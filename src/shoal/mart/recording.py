@@ -64,7 +64,7 @@ def recorded(log: Log) -> Iterator[Asked]:
     except BaseException as error:
         is_answer = isinstance(error, REFUSALS) and not asked.is_released
         kind = "refused" if is_answer else "failed"
-        code, reason = _reason(error)
+        code, reason = reason_of(error)
         try:
             log.append(asked.entry(kind, code=code, reason=reason))
         except ShoalError as failure:
@@ -114,7 +114,7 @@ def _log_of(catalog: object) -> Log | None:
     return Log(folder / named) if isinstance(named, str) and named else None
 
 
-def _reason(error: BaseException) -> tuple[str, str]:
+def reason_of(error: BaseException) -> tuple[str, str]:
     """The code of an error and what it says; never a value of the data."""
     if isinstance(error, BadHierarchy):
         return error.code, "a hierarchy of the catalog does not fit its source"
