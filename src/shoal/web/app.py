@@ -1,0 +1,62 @@
+"""The whole application: FastAPI with the REST API, NiceGUI with the pages, and the guard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import FastAPI
+from nicegui import client, ui
+from starlette.staticfiles import StaticFiles
+
+from shoal.web import api, pages
+from shoal.web.headers import NonceLoader
+from shoal.web.security import Guard
+from shoal.web.services import Services
+from shoal.web.sockets import guard_sockets
+
+STATIC = Path(__file__).parent / "static"
+
+
+def create_app(services: Services) -> Guard:
+    """The ASGI application. NiceGUI has one app in a process, so this can be called once."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            services.close()
+
+    main = FastAPI(
+        title="Shoal",
+        version=version("shoal"),
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=f"{api.PREFIX}/openapi.json",
+        lifespan=lifespan,
+    )
+    for router in api.routers(services):
+        main.include_router(router, prefix=api.PREFIX)
+    main.mount("/static", StaticFiles(directory=STATIC))
+    pages.register_all(services)
+    _mount_pages(main, services)
+    return Guard(main, services)
+
+
+def _mount_pages(main: FastAPI, services: Services) -> None:
+    """NiceGUI with nothing but its pages: no storage, no markdown, no transport but websockets."""
+    client.templates.env.loader = NonceLoader(client.templates.env.loader)
+    ui.run_with(
+        main,
+        title="Shoal",
+        dark=None,
+        language="en-US",
+        show_welcome_message=False,
+        reconnect_timeout=10,
+        storage_secret=None,
+        markdown=False,
+    )
+    guard_sockets(services.users)

@@ -1,0 +1,117 @@
+"""Logging in and out: plain HTML, without scripts and without a websocket."""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import parse_qs
+
+from fastapi import Request
+from nicegui import app
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from shoal.web.refusals import TooMany
+from shoal.web.security import address_of, session_of, set_session_cookie, user_of
+from shoal.web.services import Services
+from shoal.web.users import User
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title} · Shoal</title>
+{head}<link rel="stylesheet" href="/static/login.css">
+</head>
+<body>
+<main>
+<h1>Shoal</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+FORM = """<p>Release tabular data so that every record hides in a crowd.</p>
+<form method="post" action="/login">
+<input type="hidden" name="next" value="{next}">
+<label for="token">Your token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus
+ spellcheck="false"{invalid}>
+{problem}<button type="submit">Log in</button>
+</form>
+<p class="hint">An administrator of this server gives you the token. It is shown only once; if you
+have lost it, ask for a new one.</p>"""
+LOCAL = """<p>{why}</p>
+<p class="hint">The address with its token is in the terminal where <code>shoal ui</code> runs. It
+can be used once. For another browser, stop <code>shoal ui</code> there with Ctrl-C and start it
+again: your projects stay.</p>"""
+
+
+def register(services: Services) -> None:
+    """Define the routes /login, /start and /logout."""
+
+    @app.get("/login", include_in_schema=False)
+    def show_login(request: Request) -> Response:
+        if services.settings.single_user:
+            return _local_page("You are not logged in.", 200)
+        return _form(request.query_params.get("next", "/"))
+
+    @app.post("/login", include_in_schema=False)
+    async def log_in(request: Request) -> Response:
+        fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
+        after = fields.get("next", ["/"])[0]
+        failed = services.users.failed_logins
+        try:
+            failed.check(address_of(request.scope))
+        except TooMany as error:
+            return _form(after, f"{error.what}; {error.hint}", 429)
+        if user := services.users.by_token(fields.get("token", [""])[0].strip()):
+            return _logged_in(RedirectResponse(_own_path(after), 303), user)
+        failed.count(address_of(request.scope))
+        services.audit.record("-", "failed to log in")
+        return _form(after, "This token is not valid. Look whether it is copied whole.", 401)
+
+    @app.get("/start", include_in_schema=False)
+    def start(request: Request) -> Response:
+        user = services.users.use_one_time_token(request.query_params.get("token", ""))
+        if user is None:
+            return _local_page("This address has been used already, or is not complete.", 401)
+        body = '<p><a href="/">Open your projects</a></p>'
+        head = '<meta http-equiv="refresh" content="0;url=/">\n'
+        page = PAGE.format(title="Logged in", head=head, body=body)
+        return _logged_in(HTMLResponse(page), user)
+
+    @app.post("/logout", include_in_schema=False)
+    def log_out(request: Request) -> Response:
+        if session := session_of(request):
+            services.users.end_session(session)
+        services.audit.record(user_of(request).name, "logged out")
+        answer = RedirectResponse("/login", 303)
+        set_session_cookie(answer.headers, services, "")
+        return answer
+
+    def _logged_in(answer: Response, user: User) -> Response:
+        set_session_cookie(answer.headers, services, services.users.begin_session(user))
+        services.audit.record(user.name, "logged in")
+        return answer
+
+
+def _form(after: str, problem: str = "", status: int = 200) -> Response:
+    shown = f'<p class="problem" id="problem" role="alert">{escape(problem)}</p>\n'
+    body = FORM.format(
+        next=escape(_own_path(after)),
+        invalid=' aria-invalid="true" aria-describedby="problem"' if problem else "",
+        problem=shown if problem else "",
+    )
+    return HTMLResponse(PAGE.format(title="Log in", head="", body=body), status)
+
+
+def _local_page(why: str, status: int) -> Response:
+    body = LOCAL.format(why=escape(why))
+    return HTMLResponse(PAGE.format(title="Log in", head="", body=body), status)
+
+
+def _own_path(after: str) -> str:
+    """A path of this server, or its first page. `//host` and `/\\host` are other servers."""
+    is_own = after.startswith("/") and after[1:2] not in ("/", "\\") and after.isprintable()
+    return after if is_own and not after.startswith(("/login", "/start", "/logout")) else "/"

@@ -1,0 +1,267 @@
+"""What stands before every request and websocket.
+
+In this order: is the server asked by its own name; is the request small enough; who asks; may a
+request without a session pass; does it come from our own pages; is it one of too many. What passes
+has its user in the scope (`user_of`). Every answer gets the protecting headers, every error becomes
+a problem without a traceback, and one line without query goes to the access log.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import time
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import quote
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shoal.errors import ShoalError
+from shoal.web.bodies import check_length, limit_of, limited
+from shoal.web.headers import NONCE, is_asset, new_nonce, secure
+from shoal.web.origins import (
+    READING,
+    WRITING,
+    allowed_hosts,
+    check_host,
+    check_own_page,
+    check_socket_origin,
+)
+from shoal.web.rates import Rate, network_of
+from shoal.web.refusals import NotFound, NotLoggedIn, Refusal, TooMany
+from shoal.web.services import Services
+from shoal.web.sockets import client_user
+from shoal.web.users import User
+
+USER = "shoal.user"
+SESSION = "shoal.session"
+PUBLIC = frozenset({"/login", "/start", "/favicon.ico", "/api/v1/health"})
+API = "/api/"
+access = logging.getLogger("shoal.web.access")
+log = logging.getLogger("shoal.web")
+
+
+def user_of(request: HTTPConnection) -> User:
+    """Who asks; behind the guard there is always somebody."""
+    user: User = request.scope[USER]
+    return user
+
+
+def session_of(request: HTTPConnection) -> str | None:
+    """The session's id, where the request has a session."""
+    session: str | None = request.scope.get(SESSION)
+    return session
+
+
+def address_of(scope: Scope) -> str:
+    """What is counted for the address that a request comes from."""
+    return network_of((scope.get("client") or ("", 0))[0])
+
+
+def cookie_name(services: Services) -> str:
+    """The cookie's name. `__Host-` binds it to this very host.
+
+    Cookies do not keep ports apart, so without https the port is part of the name.
+    """
+    settings = services.settings
+    return "__Host-shoal" if settings.https else f"shoal-{settings.port}"
+
+
+def set_session_cookie(headers: MutableHeaders, services: Services, session: str) -> None:
+    """Log a browser in; an empty session logs it out."""
+    seconds = services.settings.limits.session_seconds if session else 0
+    secure_too = "; Secure" if services.settings.https else ""
+    headers.append(
+        "set-cookie",
+        f"{cookie_name(services)}={session}; Max-Age={seconds}; Path=/; HttpOnly; "
+        f"SameSite=Strict{secure_too}",
+    )
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who a request comes from, and how that is known: by a session or by a token."""
+
+    user: User
+    session: str | None
+
+
+class Guard:
+    """The middleware around the whole application."""
+
+    def __init__(self, app: ASGIApp, services: Services) -> None:
+        self.app = app
+        self._services = services
+        self._hosts = allowed_hosts(services.settings)
+        limits = services.settings.limits
+        self._rate = Rate(limits.requests_per_minute, "too many requests in one minute")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers, path = _without_forwarded(scope), scope["path"]
+        begun, nonce = time.monotonic(), new_nonce()
+        host, status, asker = "", 0, None
+        https = self._services.settings.https
+
+        async def protected(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                secure(MutableHeaders(scope=message), path, host, nonce, https)
+            await send(message)
+
+        try:
+            host = check_host(headers, self._hosts)
+            limit = limit_of(path, self._services.settings.limits)
+            check_length(headers, limit)
+            asker = self._asker(scope, headers)
+            self._check(scope, headers, host, asker)
+            passed = self._scope(scope, asker) | {NONCE: nonce}
+            await self.app(passed, limited(receive, limit), protected)
+        except Exception as error:
+            if status:
+                log.error("an answer broke off: %s", where(error))
+                raise
+            await _refuse(error, scope, headers, protected)
+        finally:
+            seconds = time.monotonic() - begun
+            name = asker.user.name if asker else "-"
+            access.info("%s %s %s %s %.3f", name, scope["method"], quote(path), status, seconds)
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = _without_forwarded(scope)
+        try:
+            host = check_host(headers, self._hosts)
+            check_socket_origin(headers, self._origin(host))
+            asker = self._asker(scope, headers)
+            if asker is None or asker.session is None:
+                raise NotLoggedIn
+            self._rate.hit(asker.user.name)
+        except Refusal as error:
+            access.info("- websocket %s refused: %s", quote(scope["path"]), error.code)
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": error.code})
+            return
+        await self.app(self._scope(scope, asker), receive, send)
+
+    def _origin(self, host: str) -> str:
+        return f"{'https' if self._services.settings.https else 'http'}://{host}"
+
+    def _asker(self, scope: Scope, headers: Headers) -> Asker | None:
+        """Who asks: by the token of an API request, else by the session in the cookie."""
+        users = self._services.users
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and scope["path"].startswith(API):
+            address = address_of(scope)
+            users.failed_logins.check(address)
+            if user := users.by_token(token.strip()):
+                return Asker(user, None)
+            users.failed_logins.count(address)
+            raise NotLoggedIn("the token is not valid", "ask an administrator for a new token")
+        session = _cookie(headers, cookie_name(self._services))
+        user = users.by_session(session) if session else None
+        return Asker(user, session) if user else None
+
+    def _check(self, scope: Scope, headers: Headers, host: str, asker: Asker | None) -> None:
+        """Refuse what may not pass."""
+        path, method = scope["path"], scope["method"]
+        if method not in READING | WRITING:
+            raise Refusal(f"{method[:20]} is not answered here", code="bad-request")
+        if method in WRITING and (asker is None or asker.session is not None):
+            check_own_page(headers, self._origin(host))
+        if asker is None:
+            if path not in PUBLIC and not path.startswith("/static/"):
+                raise NotLoggedIn
+            self._rate.hit(address_of(scope))
+        elif not is_asset(path):
+            self._rate.hit(asker.user.name)
+        if path.startswith("/_nicegui/client/") and asker is not None:
+            owner = client_user(path.split("/")[3])
+            if owner != asker.user:
+                raise NotFound("no such page")
+
+    @staticmethod
+    def _scope(scope: Scope, asker: Asker | None) -> dict[str, Any]:
+        if asker is None:
+            return dict(scope)
+        return {**scope, USER: asker.user, SESSION: asker.session}
+
+
+def _without_forwarded(scope: Scope) -> Headers:
+    """Remove what only a proxy may say; the server believed it already, where it may."""
+    scope["headers"] = [
+        pair for pair in scope["headers"] if not pair[0].lower().startswith(b"x-forwarded")
+    ]
+    return Headers(scope=scope)
+
+
+def _cookie(headers: Headers, name: str) -> str | None:
+    try:
+        cookie = SimpleCookie("; ".join(headers.getlist("cookie"))).get(name)
+    except CookieError:
+        return None
+    return cookie.value if cookie else None
+
+
+async def _refuse(error: Exception, scope: Scope, headers: Headers, send: Send) -> None:
+    """Answer an error: a page request without session goes to the login, all others in JSON."""
+    wants_page = "text/html" in headers.get("accept", "") and scope["method"] in READING
+    if isinstance(error, NotLoggedIn) and wants_page and not scope["path"].startswith(API):
+        body, kind = b"", b"text/plain"
+        status, more = 303, [(b"location", _login_address(scope).encode())]
+    else:
+        status, problem, more = _problem(error)
+        body, kind = json.dumps(problem).encode(), b"application/problem+json"
+    length = (b"content-length", str(len(body)).encode())
+    start = [(b"content-type", kind), length, (b"connection", b"close"), *more]
+    await send({"type": "http.response.start", "status": status, "headers": start})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _login_address(scope: Scope) -> str:
+    return "/login" if scope["path"] == "/" else f"/login?next={quote(scope['path'], safe='/')}"
+
+
+def _problem(error: Exception) -> tuple[int, dict[str, Any], list[tuple[bytes, bytes]]]:
+    """The status, the problem and further headers of an answer to an error."""
+    more: list[tuple[bytes, bytes]] = []
+    if isinstance(error, NotLoggedIn):
+        more.append((b"www-authenticate", b"Bearer"))
+    if isinstance(error, TooMany):
+        more.append((b"retry-after", str(error.seconds).encode()))
+    if isinstance(error, ShoalError):
+        status = getattr(error, "status", 400)
+        problem = {"title": error.what, "detail": error.hint, "code": error.code}
+    else:
+        number = secrets.token_hex(4)
+        log.error("error %s: %s", number, where(error))
+        status = 500
+        problem = {
+            "title": "the server has made a mistake",
+            "detail": f"report it with the number {number}",
+            "code": "bug",
+        }
+    return status, {"type": "about:blank", "status": status, **problem}, more
+
+
+def where(error: BaseException) -> str:
+    """The type of an exception and where it was raised. Its text may hold values of the data."""
+    places = []
+    trace = error.__traceback__
+    while trace:
+        code = trace.tb_frame.f_code
+        places.append(f"{code.co_filename}:{trace.tb_lineno}")
+        trace = trace.tb_next
+    return f"{type(error).__name__} at {' > '.join(places[-6:])}"

@@ -1,0 +1,39 @@
+"""What pages and the API share: made once, when the server starts, and passed to all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shoal.web.audit import Audit
+from shoal.web.settings import Settings
+from shoal.web.store import Store
+from shoal.web.users import Users
+
+STORE_FILE = "shoal.sqlite"
+
+
+@dataclass(frozen=True)
+class Services:
+    """Everything that a page or an API resource may use."""
+
+    settings: Settings
+    store: Store
+    users: Users
+    audit: Audit
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self.store.close()
+
+
+def open_services(settings: Settings) -> Services:
+    """Open the private folder and everything in it."""
+    settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    settings.folder.chmod(0o700)
+    store = Store(settings.folder / STORE_FILE)
+    seconds = settings.limits.session_seconds
+    if settings.single_user:
+        users = Users.single(store, seconds)
+    else:
+        users = Users(store, settings.users, seconds)
+    return Services(settings, store, users, Audit(store))

@@ -1,0 +1,139 @@
+"""Real servers and a real browser for the tests of the web application.
+
+`ui_server` is `shoal ui` and `team_server` is `shoal serve`, each started once in a test process
+with a folder of its own. `page` is a browser page that is logged in at `ui_server`; at its end it
+fails the test when the console had an error or a request left the machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import commands
+
+if TYPE_CHECKING:
+    import httpx
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+CHROMIUM = "/usr/bin/chromium"
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that runs: its address, its folder, and the cookies of whoever is logged in."""
+
+    base: str
+    folder: Path
+    process: subprocess.Popen[str]
+    cookies: dict[str, dict[str, str]] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    def client(self, name: str | None = "you") -> httpx.Client:
+        """A client with the session of a user (None: of nobody), as one of our pages would ask."""
+        import httpx
+
+        cookies = self.cookies[name] if name else {}
+        return httpx.Client(
+            base_url=self.base, cookies=cookies, headers={"origin": self.base}, timeout=30
+        )
+
+    def context(self, browser: Browser, name: str = "you", **options: Any) -> BrowserContext:
+        """A browser context in which a user is logged in."""
+        found = browser.new_context(base_url=self.base, **options)
+        for key, value in self.cookies[name].items():
+            found.add_cookies([{"name": key, "value": value, "url": self.base}])
+        return found
+
+
+@contextlib.contextmanager
+def running(*arguments: str | Path, folder: Path) -> Iterator[Running]:
+    """`shoal ui` or `shoal serve` as a process, from its first line to its end by Ctrl-C."""
+    folder.mkdir(parents=True, exist_ok=True)
+    process = commands.start(*arguments, folder=folder)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.search(r"(http://[^/\s]+)(/start\?token=\S+)?", line)
+        assert found, line + (process.stderr.read() if process.stderr else "")
+        server = Running(found[1], folder, process)
+        _wait_until_it_answers(found[1])
+        if found[2]:
+            server.cookies["you"] = session_cookies(found[1] + found[2])
+        yield server
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+def _wait_until_it_answers(base: str) -> None:
+    import httpx
+
+    transport = httpx.HTTPTransport(retries=8)
+    with httpx.Client(transport=transport, timeout=60) as client:
+        client.get(f"{base}/login")
+
+
+def session_cookies(address: str) -> dict[str, str]:
+    """The cookies that an address with a one-time token gives."""
+    import httpx
+
+    answer = httpx.get(address, timeout=60)
+    answer.raise_for_status()
+    return dict(answer.cookies)
+
+
+@pytest.fixture(scope="session")
+def ui_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """`shoal ui` with an empty folder."""
+    folder = tmp_path_factory.mktemp("ui")
+    with running("ui", "--no-browser", "--folder", folder / "data", folder=folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(ui_server: Running, browser: Browser) -> Iterator[Page]:
+    """A page of a browser that is logged in at `shoal ui`, 1280 pixels wide."""
+    context = ui_server.context(browser, viewport={"width": 1280, "height": 800})
+    found = context.new_page()
+    check = watch(found, ui_server.base)
+    yield found
+    context.close()
+    check()
+
+
+def watch(page: Page, base: str) -> Callable[[], None]:
+    """Collect console errors and requests to other machines; the result raises where any were."""
+    errors: list[str] = []
+    page.on("console", lambda each: errors.append(each.text) if each.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    strangers: list[str] = []
+    own = (base, "data:", "blob:", base.replace("http", "ws", 1))
+    page.on(
+        "request", lambda each: None if each.url.startswith(own) else strangers.append(each.url)
+    )
+
+    def check() -> None:
+        assert errors == []
+        assert strangers == []
+
+    return check
