@@ -96,7 +96,8 @@ source = st.one_of(
         delimiter=st.sampled_from([";", "\t", " "]),
         quote=st.sampled_from(["", "'"]),
         encoding=words,
-        header=st.booleans(),
+        header=st.booleans() | st.integers(1, 10**6),
+        decimal=st.sampled_from([",", "."]),
         rename=renames,
     ),
     keys(

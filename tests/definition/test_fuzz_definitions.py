@@ -26,7 +26,7 @@ from shoal.definition.write import spelled
 from shoal.errors import BadDefinition
 
 GOOD: dict[str, Any] = {
-    "source": {"path": "patients.csv", "delimiter": ";", "header": True},
+    "source": {"path": "patients.csv", "delimiter": ";", "header": 3, "decimal": ","},
     "output": {"path": "release", "format": "parquet", "partition by": ["ward"]},
     "report": "release.html",
     "k": 5,

@@ -23,6 +23,7 @@ from shoal.definition.model import (
     Taxonomy,
 )
 from shoal.definition.read import LARGEST, from_mapping, read
+from shoal.definition.write import spelled
 from shoal.errors import BadDefinition
 
 FULL = """
@@ -160,6 +161,30 @@ attributes:
         tree={"yes": ("007", "1.0", "no"), "0x1": ("null",)}
     )
     assert "no" in definition.attributes
+
+
+@pytest.mark.parametrize(
+    ("stated", "meant"),
+    [
+        *[(True, True), ("yes", True), ("true", True), ("1", True), (1, True)],
+        *[(0, False), ("no", False), (3, 3), ("3", 3), (" 12 ", 12)],
+    ],
+)
+def test_the_header_is_a_row_or_whether_the_first_is_one(stated: object, meant: object) -> None:
+    definition = with_attribute("keep", source={"path": "x.csv", "header": stated})
+    assert isinstance(definition.source, Files)
+    assert definition.source.header is meant or definition.source.header == meant > 1  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("spelling", ["yaml", "json", "xml"])
+def test_how_a_file_is_read_survives_every_spelling(tmp_path: Path, spelling: str) -> None:
+    source = {"path": "x.xlsx", "header": 3, "decimal": ",", "options": {"sheet": "Tabelle 1"}}
+    definition = with_attribute("keep", source=source)
+    path = tmp_path / f"d.{spelling}"
+    path.write_text(spelled(definition, spelling), encoding="utf-8")
+    found = read(path).source
+    assert isinstance(found, Files)
+    assert (found.header, found.decimal, found.settings) == (3, ",", {"sheet": "Tabelle 1"})
 
 
 def test_nothing_after_a_key_means_not_given(tmp_path: Path) -> None:

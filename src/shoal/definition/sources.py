@@ -7,6 +7,7 @@ formats and options for both; the classes of sources follow.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, TypeAlias
@@ -142,6 +143,26 @@ def local_path(name: str, stated: str | None) -> str | None:
 ReadFormat: TypeAlias = Annotated[str, installed("reader", "read")]
 
 
+def _header(value: object) -> bool | int:
+    """`true`, `false`, or the number of the row that has the names; the first row is `true`."""
+    text = str(value).strip().lower()
+    if text in _NO:
+        return False
+    if text in _YES:
+        return True
+    if re.fullmatch("[0-9]{1,9}", text):
+        return int(text)
+    raise Wrong(
+        f"{shown(value)} is neither true or false nor the number of a row",
+        "write for example `header: 3` if the third row has the names of the columns",
+    )
+
+
+_YES = ("true", "yes", "on", "y", "t", "1")
+_NO = ("false", "no", "off", "n", "f", "0")
+Header: TypeAlias = Annotated[bool | Annotated[int, Field(ge=1)], BeforeValidator(_header)]
+
+
 class SourceLocation(DefinitionPart):
     """Where records come from: each kind gives its options of an engine by `own`.
 
@@ -201,7 +222,9 @@ class SourceLocation(DefinitionPart):
 class Files(SourceLocation):
     """Files to read: a path or glob, and what sniffing should not decide.
 
-    `options` are those of the reader of the format.
+    `header` is also the number of the row with the names, below titles. `decimal` is the mark
+    before decimals, for numbers such as `1.234,56`. `options` are those of the reader of the
+    format.
     """
 
     path: Pattern
@@ -209,7 +232,8 @@ class Files(SourceLocation):
     delimiter: Delimiter | None = None
     quote: str | None = None
     encoding: str | None = None
-    header: bool | None = None
+    header: Header | None = None
+    decimal: Literal[",", "."] | None = None
     settings: Mapping[Text, Text] = Field(default_factory=dict, alias="options")
 
     @model_validator(mode="after")
@@ -278,6 +302,17 @@ class Spark(SourceLocation):
     spark: str
     format: Literal["csv", "parquet", "json", "orc"] | None = None
     master: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spark_reads_plain_csv(cls, keys: Any) -> Any:
+        stated = [key for key in ("header", "decimal") if isinstance(keys, Mapping) and key in keys]
+        if stated:
+            raise Wrong(
+                f"Spark reads names from the first row and decimal points: it has no `{stated[0]}`",
+                f"leave it out, or read the file with `path` and `{stated[0]}`",
+            )
+        return keys
 
     def own(self) -> SparkOptions:
         """This location alone, as options of an engine."""

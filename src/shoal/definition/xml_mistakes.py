@@ -35,6 +35,8 @@ _EXPECTED = {
     "xs:boolean": ("true or false", "write true or false"),
     "share": ("a share or a number of records", "write for example 5% or 100"),
     "duration": ("a duration", "write for example 60 s or 5 min"),
+    "header": ("true, false or the number of a row", "write for example 3"),
+    "decimal": ("a decimal mark", 'write "," or "."'),
     "size": ("an amount of memory", "write for example 8 GB"),
 }
 """The types of the schema in words, each with an example."""

@@ -78,11 +78,11 @@ def schema_text() -> str:
 
 def _source_attributes() -> Iterator[str]:
     """An XML attribute for every key of a source; `columns`, `query` and the like are elements."""
-    fields = {name: field for part in SOURCES.values() for name, field in part.model_fields.items()}
-    for name, field in fields.items():
+    fields = dict.fromkeys(name for part in SOURCES.values() for name in part.model_fields)
+    for name in fields:
         if name not in SOURCE_ELEMENTS:
-            kind = "boolean" if field.annotation == bool | None else "string"
-            yield f'<xs:attribute name="{name}" type="xs:{kind}"/>'
+            kind = name if name in ("header", "decimal") else "xs:string"
+            yield f'<xs:attribute name="{name}" type="{kind}"/>'
 
 
 @cache

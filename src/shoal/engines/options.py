@@ -20,7 +20,10 @@ class FileOptions:
     """A path or glob to read, and what is stated of its format, not guessed.
 
     `format` is one of NATIVE or the name of an installed reader; None means by the ending.
-    `options` are the reader's. `formulas` is what the output of a CSV release said of formulas.
+    `header` says whether the first row has the names, or which row has them: those above are
+    skipped. `decimal` is the mark before the decimals of numbers in CSV files and in text cells of
+    workbooks; without it texts stay as they are. `options` are the reader's. `formulas` is what the
+    output of a CSV release said of formulas.
     """
 
     path: str
@@ -28,7 +31,8 @@ class FileOptions:
     delimiter: str | None = None
     quote: str | None = None
     encoding: str | None = None
-    header: bool | None = None
+    header: bool | int | None = None
+    decimal: str | None = None
     formulas: str = "keep"
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
 

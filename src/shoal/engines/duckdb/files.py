@@ -29,9 +29,11 @@ from shoal.engines.formats.csv import (
     fault,
     read_csv_options,
     regular_line_end,
+    rows_above,
     sniff,
     tidy,
 )
+from shoal.engines.formats.decimals import pattern, removed
 from shoal.engines.formats.parquet import (
     faults,
     fixed_folder,
@@ -99,6 +101,7 @@ def _scans(
     alike: dict[SameShape, list[Path]] = {}
     for number, path in enumerate(paths):
         if _format(path, options)[0] == "parquet":
+            _refuse_layout(path, options, "Parquet")
             partition = tuple(partitions_of(path, fixed_folder(options.path)).items())
             alike.setdefault(SameShape(schema_of(path), partition), []).append(path)
         else:
@@ -126,7 +129,9 @@ def _scan(
         if kind == "csv":
             scan = _csv(session, path, packing, sniff(path, options, expect), number)
             scan = _without_escapes(scan) if options.formulas == ESCAPE else scan
+            scan = _with_points(scan, options.decimal) if options.decimal else scan
         elif kind == "json":
+            _refuse_layout(path, options, "JSON")
             scan = _json(session, path, packing, stored=stored)
         else:
             scan = _plugged(session, kind, path, packing, options, number, stored=stored)
@@ -174,6 +179,43 @@ def _without_escapes(scan: FileScan) -> FileScan:
     return replace(scan, sql=f"(SELECT {columns} FROM {scan.sql})")
 
 
+def _with_points(scan: FileScan, decimal: str) -> FileScan:
+    """Numbers with this decimal mark, with a point and without marks between thousands."""
+    number, marks = literal(pattern(decimal)), literal(removed(decimal))
+
+    def read(column: str) -> str:
+        plain = f"replace(translate({column}, {marks}, ''), {literal(decimal)}, '.')"
+        return f"CASE WHEN regexp_full_match({column}, {number}) THEN {plain} ELSE {column} END"
+
+    columns = ", ".join(f"{read(f'c{i}')} AS c{i}" for i in range(len(scan.names)))
+    return replace(scan, sql=f"(SELECT {columns} FROM {scan.sql})")
+
+
+def _refuse_layout(path: Path, options: FileOptions, kind: str) -> None:
+    """Parquet and JSON say themselves what their names and numbers are."""
+    row = rows_above(options.header)
+    stated = "decimal" if options.decimal else "header" if row else None
+    if stated:
+        raise BadData(
+            f"{path} is {kind}, which takes no `{stated}`",
+            code="unknown-option",
+            hint=f"leave out `{stated}`: only CSV and Excel files need it",
+        )
+
+
+def _layout(options: FileOptions) -> dict[str, str]:
+    """The keys of a source that a reader gets as options, where they are stated.
+
+    That the first row has the names is what every reader takes for granted.
+    """
+    found = {}
+    if options.header is False or rows_above(options.header):
+        found["header"] = str(options.header).lower()
+    if options.decimal:
+        found["decimal"] = options.decimal
+    return found
+
+
 def _parquet(alike: SameShape, paths: Sequence[Path]) -> FileScan:
     """One scan of files that are alike; a column of the files wins over a folder of its name."""
     constants = {name: value for name, value in alike.partition if name not in alike.schema.names}
@@ -210,7 +252,7 @@ def _plugged(
         with pa.input_stream(str(path), compression=packing) as packed, reads.open("wb") as file:
             shutil.copyfileobj(packed, file)
     into = session.folder / f"read-{number}.parquet"
-    names = spool(kind, reads, options.options, into, stored=stored)
+    names = spool(kind, reads, {**options.options, **_layout(options)}, into, stored=stored)
     return FileScan(path, f"read_parquet({_path(into)})", names, is_text=True)
 
 

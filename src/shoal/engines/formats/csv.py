@@ -16,8 +16,10 @@ import contextlib
 import csv
 import io
 import re
+from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -43,13 +45,14 @@ _NUMBER_OR_DATE = re.compile(r"[-+]?[0-9][0-9.,:/eE+\-T ]*%?")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How to read a CSV file, and the names of its columns."""
+    """How to read a CSV file, and the names of its columns; `above` rows precede the header."""
 
     encoding: str
     delimiter: str
     quote: str
     header: bool
     names: tuple[str, ...]
+    above: int = 0
 
 
 def open_bytes(path: Path) -> BinaryIO:
@@ -67,25 +70,45 @@ def sniff(path: Path, options: FileOptions, expect: Collection[str]) -> Dialect:
     except UnicodeError:
         raise not_decoded(path, encoding, 1) from None
     if len(head) > SAMPLE:
-        text = _whole_lines(text)
-    quote = _single("quote", options.quote) if options.quote is not None else _quote(text)
+        text = whole_lines(text)
+    above = rows_above(options.header)
+    quote = _single("quote", options.quote) if options.quote is not None else quote_in(text, above)
     delimiter = (
         _single("delimiter", options.delimiter.replace("\\t", "\t"))
         if options.delimiter is not None
-        else _delimiter(text, quote)
+        else delimiter_in(text, quote, above)
     )
-    rows = [row for row in _rows(text, delimiter, quote) if row]
+    rows = rows_in(text, delimiter, quote)
+    if above and not any(cell.strip() for row in rows[above : above + 1] for cell in row):
+        raise no_header_row(path, above + 1)
+    rows = [row for row in rows[above:] if row]
     if not rows:
         raise BadData(
             f"{path} is empty",
             code="empty-file",
             hint="check that it is the right file; a table needs a first row with column names",
         )
-    header = options.header if options.header is not None else _has_header(rows, expect)
+    header = bool(above) or options.header
+    if header is None:
+        header = has_header(rows, expect)
     names = rows[0] if header else [f"column{i + 1}" for i in range(len(rows[0]))]
     if any(REPLACED in name for name in names) and REPLACED.encode() not in head:
         raise not_decoded(path, encoding, 1)
-    return Dialect(encoding, delimiter, quote, header, tuple(names))
+    return Dialect(encoding, delimiter, quote, bool(header), tuple(names), above)
+
+
+def rows_above(header: bool | int | None) -> int:
+    """How many rows are above the one with the names, for a `header` of options."""
+    return 0 if header is None else max(0, int(header) - 1)
+
+
+def no_header_row(path: Path, row: int) -> BadData:
+    """The error for a header row that is not there, or has nothing in it."""
+    return BadData(
+        f"{path} has no names in row {row}",
+        code="no-header-row",
+        hint="state the row that has the names of the columns: header: 3; empty rows count too",
+    )
 
 
 def _encoding(path: Path, head: bytes, stated: str | None) -> str:
@@ -115,7 +138,7 @@ def not_decoded(path: Path, encoding: str, line: int) -> BadData:
     )
 
 
-def _whole_lines(text: str) -> str:
+def whole_lines(text: str) -> str:
     """Without the last line, which the end of the sample may have cut."""
     end = max(text.rfind("\n"), text.rfind("\r"))
     return text[: end + 1] if end >= 0 else text
@@ -132,22 +155,22 @@ def _single(what: str, character: str) -> str:
     )
 
 
-def _quote(text: str) -> str:
+def quote_in(text: str, above: int = 0) -> str:
     """The double quote, also where the sample has none: a later row may have one.
 
     The single quote only where every field of the first line is in single quotes.
     """
-    first = next((line for line in text.splitlines() if line), "")
+    first = next((line for line in text.splitlines()[above:] if line), "")
     if '"' not in text and re.fullmatch(r"'[^']*'([,;\t|]'[^']*')*", first):
         return "'"
     return '"'
 
 
-def _delimiter(text: str, quote: str) -> str:
+def delimiter_in(text: str, quote: str, above: int = 0) -> str:
     """The delimiter that splits the first row and leaves most rows as wide as the first."""
 
     def fit(delimiter: str) -> tuple[float, int]:
-        widths = [len(row) for row in _rows(text, delimiter, quote) if row]
+        widths = [len(row) for row in rows_in(text, delimiter, quote)[above:] if row]
         if not widths or widths[0] == 1:
             return (0.0, 0)
         return (widths.count(widths[0]) / len(widths), widths[0])
@@ -155,7 +178,7 @@ def _delimiter(text: str, quote: str) -> str:
     return max(_DELIMITERS, key=fit)
 
 
-def _rows(text: str, delimiter: str, quote: str) -> list[list[str]]:
+def rows_in(text: str, delimiter: str, quote: str) -> list[list[str]]:
     """The rows of the sample, as far as they can be read with this delimiter."""
     rows: list[list[str]] = []
     with contextlib.suppress(csv.Error):
@@ -170,7 +193,7 @@ def reader(lines: io.TextIOBase, delimiter: str, quote: str, *, strict: bool) ->
     return csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=strict)
 
 
-def _has_header(rows: list[list[str]], expect: Collection[str]) -> bool:
+def has_header(rows: list[list[str]], expect: Collection[str]) -> bool:
     """Whether the first row names the columns.
 
     It does if it has an expected name. A number or a date is no name. Else it does if a
@@ -188,12 +211,14 @@ def _has_header(rows: list[list[str]], expect: Collection[str]) -> bool:
 
 
 def regular_line_end(path: Path, dialect: Dialect) -> str | None:
-    """The line end of a file DuckDB can be trusted with: UTF-8, no blank first line, one line end.
+    """The line end of a file DuckDB can be trusted with: UTF-8, nothing above, one line end.
+
+    There is no blank first line, and no row above the header.
 
     All line ends are alike when there is no carriage return, or when carriage returns, line feeds
     and pairs of both are equally many. None for any other file.
     """
-    if dialect.encoding != "utf-8-sig":
+    if dialect.encoding != "utf-8-sig" or dialect.above:
         return None
     returns = feeds = pairs = 0
     last = b""
@@ -225,21 +250,23 @@ def rows(path: Path, dialect: Dialect) -> Iterator[list[str]]:
     """Every row below the header; an error with the line number where the file is broken.
 
     As DuckDB does, it skips blank lines unless they are the records of a single column, and lets a
-    row end with one delimiter too many.
+    row end with one delimiter too many. Rows above the header may have any form.
     """
     width = len(dialect.names)
     with open_bytes(path) as file:
         text = io.TextIOWrapper(file, encoding=dialect.encoding, newline="")
+        titles = reader(text, dialect.delimiter, dialect.quote, strict=False)
         lines = reader(text, dialect.delimiter, dialect.quote, strict=True)
         header_seen = not dialect.header
         try:
+            deque(islice(titles, dialect.above), maxlen=0)
             for row in lines:
                 if not row and (width > 1 or not header_seen):
                     continue
                 if len(row) == width + 1 and not row[-1]:
                     row.pop()
                 if len(row) != width and row:
-                    raise _ragged(path, lines.line_num, len(row), width)
+                    raise _ragged(path, titles.line_num + lines.line_num, len(row), width)
                 if header_seen:
                     yield row or [""]
                 header_seen = True
@@ -248,7 +275,7 @@ def rows(path: Path, dialect: Dialect) -> Iterator[list[str]]:
                 path, dialect.encoding, _broken_line(path, dialect.encoding)
             ) from None
         except csv.Error as error:
-            raise _not_parsed(path, lines.line_num, error) from None
+            raise _not_parsed(path, titles.line_num + lines.line_num, error) from None
 
 
 def tidy(path: Path, dialect: Dialect, to: Path) -> Dialect:

@@ -10,6 +10,7 @@ import datetime
 import re
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
@@ -17,6 +18,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.engines.formats.csv import no_header_row
+from shoal.engines.formats.decimals import Decimals
 from shoal.engines.formats.registry import BATCH
 from shoal.errors import BadData, BadOutput, MissingExtra, did_you_mean, quoted
 
@@ -32,10 +35,14 @@ _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class ExcelReader:
-    """Workbooks of Excel: the first sheet or the one named, its first row the header."""
+    """Workbooks of Excel: the first sheet or the one named; its first row has the names.
+
+    `header` names another row, or is `false` where no row has names. `decimal` is the mark before
+    decimals in cells with text; cells with numbers need none.
+    """
 
     endings = (".xlsx",)
-    takes = ("sheet",)
+    takes = ("sheet", "header", "decimal")
 
     def check(self) -> None:
         """Refuse to begin where openpyxl is not installed."""
@@ -48,17 +55,31 @@ class ExcelReader:
 
     def read(self, path: Path, options: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """The rows under the header, without those that have nothing in any cell."""
-        return _batches(self._rows(path, options), path)
+        return _batches(self._rows(path, options), path, self._layout(path, options))
 
     def read_stored(self, path: Path, options: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """The same; in columns with cells of several kinds, each text begins with its kind."""
+        layout = self._layout(path, options)
         kinds: dict[int, set[str]] = {}
-        for row in islice(self._rows(path, options), 1, None):
+        for row in islice(self._rows(path, options), layout.first_record, None):
             for position, cell in enumerate(row):
                 if cell.value is not None:
                     kinds.setdefault(position, set()).add(_kind(cell.value))
         mixed = {position for position, found in kinds.items() if len(found) > 1}
-        return _batches(self._rows(path, options), path, mixed)
+        return _batches(self._rows(path, options), path, layout, mixed)
+
+    def _layout(self, path: Path, options: Mapping[str, str]) -> _Layout:
+        """What the options say; where no row has names, the widest row says how many there are."""
+        decimal, header = options.get("decimal"), options.get("header", "true")
+        if decimal not in (None, ",", ".") or not re.fullmatch(
+            "true|false|[1-9][0-9]{0,6}", header
+        ):
+            raise _unknown_layout(path)
+        decimals = None if decimal is None else Decimals(decimal)
+        if header == "false":
+            widths = (_width(row) for row in self._rows(path, options))
+            return _Layout(None, decimals, max(widths, default=0))
+        return _Layout(1 if header == "true" else int(header), decimals)
 
     def _rows(self, path: Path, options: Mapping[str, str]) -> Iterator[Sequence[Any]]:
         self.check()
@@ -73,6 +94,40 @@ class ExcelReader:
                 yield from _rows(book, path, options.get("sheet"))
             finally:
                 book.close()
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The number of the row with the names, None where the columns, `width` many, have none."""
+
+    header: int | None
+    decimals: Decimals | None
+    width: int = 0
+
+    @property
+    def first_record(self) -> int:
+        """How many rows are above the first record."""
+        return self.header or 0
+
+    def names(self, rows: Iterator[Sequence[Any]], path: Path) -> list[str]:
+        """The names of the columns; `rows` goes on with the first record."""
+        if self.header is None:
+            return [f"column{i + 1}" for i in range(self.width)]
+        names = _header(next(islice(rows, self.header - 1, None), ()), path)
+        if self.header > 1 and not any(name.strip() for name in names):
+            raise no_header_row(path, self.header)
+        return names
+
+    def text(self, cell: Any, path: Path) -> str | None:
+        """A value as text; numbers in text with points for their decimals."""
+        text = _text(cell, path)
+        is_text = text is not None and isinstance(cell.value, str)
+        return self.decimals.canonical(text) if self.decimals and text and is_text else text
+
+
+def _width(row: Sequence[Any]) -> int:
+    """How many cells a row has, up to the last that has a value."""
+    return max((i + 1 for i, cell in enumerate(row) if cell.value is not None), default=0)
 
 
 def _rows(book: Any, path: Path, sheet: str | None) -> Iterator[Sequence[Any]]:
@@ -94,9 +149,9 @@ def _rows(book: Any, path: Path, sheet: str | None) -> Iterator[Sequence[Any]]:
 
 
 def _batches(
-    rows: Iterator[Sequence[Any]], path: Path, mixed: Collection[int] = ()
+    rows: Iterator[Sequence[Any]], path: Path, layout: _Layout, mixed: Collection[int] = ()
 ) -> Iterator[pa.RecordBatch]:
-    names = _header(next(rows, ()), path)
+    names = layout.names(rows, path)
     schema = pa.schema([(name, pa.string()) for name in names])
     batch: list[list[str | None]] = []
     for row in chain(rows, [None]):
@@ -106,7 +161,7 @@ def _batches(
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
             batch = []
         if row is not None and any(cell.value is not None for cell in row):
-            batch.append(_record(row, len(names), path, mixed))
+            batch.append(_record(row, len(names), path, layout, mixed))
 
 
 def _header(row: Sequence[Any], path: Path) -> list[str]:
@@ -116,11 +171,13 @@ def _header(row: Sequence[Any], path: Path) -> list[str]:
     return names
 
 
-def _record(row: Sequence[Any], width: int, path: Path, mixed: Collection[int]) -> list[str | None]:
+def _record(
+    row: Sequence[Any], width: int, path: Path, layout: _Layout, mixed: Collection[int]
+) -> list[str | None]:
     """A row as texts; a record of missing values alone is an empty text in the first cell."""
     if row[0].value == "" and all(cell.value is None for cell in row[1:]):
         return [None] * width
-    values = [_text(cell, path) for cell in row]
+    values = [layout.text(cell, path) for cell in row]
     for position in mixed:
         if position < len(row) and values[position] is not None:
             values[position] = f"{_kind(row[position].value)} {values[position]}"
@@ -129,7 +186,8 @@ def _record(row: Sequence[Any], width: int, path: Path, mixed: Collection[int]) 
             raise BadData(
                 f"the cell {cell.coordinate} of {path} has a value, but its column has no name",
                 code="unnamed-column",
-                hint="name the column in the first row, or empty it",
+                hint="name the column in the row of the names, or empty it; `header: 3` says that"
+                " the third row has the names",
             )
     return [*values[:width], *[None] * (width - len(values))]
 
@@ -173,6 +231,14 @@ def _character(escape: re.Match[str]) -> str:
     """The character behind `_xHHHH_`, by which sheets hold what XML cannot."""
     code = int(escape[1], 16)
     return escape[0] if 0xD800 <= code < 0xE000 else chr(code)
+
+
+def _unknown_layout(path: Path) -> BadData:
+    return BadData(
+        f"the options of {path} are not those of a workbook",
+        code="unknown-option",
+        hint='`header` is true, false or the number of a row, `decimal` is "," or "."',
+    )
 
 
 def _unreadable(path: Path) -> BadData:
