@@ -97,7 +97,7 @@ def examine_kept(
         # Each value that is not unique has two records at least: records >= unique + 2 * (distinct
         # - unique), so unique >= 2 * distinct - records.
         kept = Kept(name, distinct, records, max(0, 2 * distinct - records), False)
-        return kept, _cautions_of(kept)
+        return kept, cautions_of(kept)
     joint = None
     if distinct > 1 and _combinations(hidden, distinct, records, tuples) <= MOST_COMBINATIONS:
         joint = _joint(source, name, hidden, missing)
@@ -105,7 +105,7 @@ def examine_kept(
     if distinct >= NEARLY_UNIQUE * records:
         counted = source.count_by((name,), missing) if joint is None else _summed_by(joint, [name])
         kept = _counted(name, counted)
-    found = _cautions_of(kept)
+    found = cautions_of(kept)
     if kept.unique < kept.records:
         found += _disclosing(source, kept, hidden, missing, joint)
     return kept, found
@@ -145,10 +145,10 @@ def _counted(name: str, counted: pa.Table) -> Kept:
     """A column whose values were read."""
     present = counted.filter(counted.column(0).is_valid())
     values, counts = present.column(0).to_pylist(), present.column(1).to_pylist()
-    return Kept(name, len(values), sum(counts), counts.count(1), _is_prose(values))
+    return Kept(name, len(values), sum(counts), counts.count(1), is_prose(values))
 
 
-def _is_prose(values: Sequence[str]) -> bool:
+def is_prose(values: Sequence[str]) -> bool:
     """Whether the values have many words and are long, on average."""
     if not values:
         return False
@@ -156,7 +156,7 @@ def _is_prose(values: Sequence[str]) -> bool:
     return words >= FREE_TEXT_WORDS and sum(map(len, values)) / len(values) >= FREE_TEXT_LENGTH
 
 
-def _cautions_of(kept: Kept) -> list[Caution]:
+def cautions_of(kept: Kept) -> list[Caution]:
     """The warning about the values of a column by themselves."""
     share = kept.records and kept.distinct / kept.records
     if kept.prose and share > FREE_TEXT_SHARE:

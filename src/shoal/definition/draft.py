@@ -37,7 +37,8 @@ class Profile:
     """A column as it is counted: its distinct values, its records, and those without a value.
 
     `alike` are columns in which records with the same value of this one agree, as those of a person
-    would in birth and sex.
+    would in birth and sex. Of a column with very many values, `values` may be a sample; `others`
+    is the number of the rest.
     """
 
     name: str
@@ -45,6 +46,12 @@ class Profile:
     records: int
     missing: int
     alike: tuple[str, ...] = ()
+    others: int = 0
+
+    @property
+    def distinct(self) -> int:
+        """The number of distinct values."""
+        return len(self.values) + self.others
 
     @property
     def present(self) -> int:
@@ -54,7 +61,7 @@ class Profile:
     @property
     def share(self) -> float:
         """The distinct values as a share of the records that have one."""
-        return len(self.values) / max(1, self.present)
+        return self.distinct / max(1, self.present)
 
     @cached_property
     def sound(self) -> Sound:
@@ -118,7 +125,7 @@ def guess(profile: Profile, hierarchy: Hierarchy | None) -> Guess:
     if role == "quasi-identifier":
         attribute = Attribute(role=role, hierarchy=hierarchy or Suppress())
     elif role == "sensitive":
-        distinct = 3 if len(profile.values) >= 10 else 2
+        distinct = 3 if profile.distinct >= 10 else 2
         attribute = Attribute(role=role, diversity=Diversity(distinct=distinct))
     else:
         attribute = Attribute(role=role)
@@ -127,7 +134,7 @@ def guess(profile: Profile, hierarchy: Hierarchy | None) -> Guess:
 
 def _role(profile: Profile, hierarchy: Hierarchy | None) -> tuple[Role, str, bool]:
     """The role, its reason, and whether the name of the column decided; the first rule wins."""
-    sound, distinct = profile.sound, len(profile.values)
+    sound, distinct = profile.sound, profile.distinct
     if distinct == 0:
         return "drop", "It has no values that can be compared.", False
     if _names_a_person(profile, isinstance(hierarchy, Intervals)):
@@ -158,7 +165,7 @@ def _role(profile: Profile, hierarchy: Hierarchy | None) -> tuple[Role, str, boo
 
 def _names_a_person(profile: Profile, numeric: bool) -> bool:
     """Whether the name says so, and the values are as many as the name lets one expect."""
-    sound, distinct = profile.sound, len(profile.values)
+    sound, distinct = profile.sound, profile.distinct
     if sound.number_of_person or sound.contact or (sound.name_of_person and not numeric):
         return True
     if distinct >= MANY or profile.share >= 0.5:
@@ -191,7 +198,7 @@ def _with_one_quasi_identifier(guesses: Sequence[Guess], propose: Propose) -> li
     """The column with the fewest values becomes the quasi-identifier, identifiers if they must."""
     chosen = min(
         guesses,
-        key=lambda found: (found.attribute.role == "identifier", len(found.profile.values) or FEW),
+        key=lambda found: (found.attribute.role == "identifier", found.profile.distinct or FEW),
     )
     hierarchy = propose(chosen.profile.values) or Suppress()
     attribute = Attribute(role="quasi-identifier", hierarchy=hierarchy)
@@ -255,8 +262,8 @@ def _lines(draft: Draft, guesses: Sequence[Guess]) -> Iterator[str]:
     yield "attributes:"
     for found in guesses:
         profile = found.profile
-        values = "value" if len(profile.values) == 1 else "values"
-        counts = f"{len(profile.values):,} distinct {values}, {profile.missing:,} missing."
+        values = "value" if profile.distinct == 1 else "values"
+        counts = f"{profile.distinct:,} distinct {values}, {profile.missing:,} missing."
         for line in textwrap.wrap(f"{counts} {found.reason}", WIDTH - 4):
             yield f"  # {line}"
         yield from yaml_lines(profile.name, attribute_mapping(found.attribute), "  ")

@@ -47,11 +47,11 @@ def with_likeness(profiles: Sequence[Profile], counts: Counts, distinct: Distinc
 
 
 def _may_tell_persons(profile: Profile) -> bool:
-    sound, number = profile.sound, len(profile.values)
+    sound, number = profile.sound, profile.distinct
     if sound.known or sound.sensitive or number < MANY or profile.share >= REPEATED:
         return False
     measured = sum(bool(_MEASURED.search(value)) for value in profile.values)
-    return number**2 >= profile.present and measured <= number / 2
+    return number**2 >= profile.present and measured <= len(profile.values) / 2
 
 
 def _alike(
@@ -66,8 +66,8 @@ def _alike(
     describing = [other for other in _describing(profiles) if other != name]
     least = 2
     if len(describing) < least:
-        others = [p for p in profiles if p.name != name and len(p.values) > 1 and p.share < 0.5]
-        others.sort(key=lambda profile: -len(profile.values))
+        others = [p for p in profiles if p.name != name and p.distinct > 1 and p.share < 0.5]
+        others.sort(key=lambda profile: -profile.distinct)
         describing, least = [profile.name for profile in others[:MOST_OTHERS]], 3
     found: list[str] = []
     for done, other in enumerate(describing):
@@ -84,9 +84,7 @@ def _describing(profiles: Sequence[Profile]) -> Iterator[str]:
     best: dict[str, Profile] = {}
     for profile in profiles:
         family = "name" if profile.sound.name_of_person else profile.sound.family
-        if family and len(profile.values) > max(
-            1, len(best[family].values) if family in best else 0
-        ):
+        if family and profile.distinct > max(1, best[family].distinct if family in best else 0):
             best[family] = profile
     return (profile.name for profile in best.values())
 
@@ -101,7 +99,7 @@ def repeated_persons(guesses: Sequence[Guess], distinct: Distinct) -> Repeated |
     numbers = [profile for profile in identifiers if _repeats(profile) and _is_key(profile)]
     if numbers:
         best = min(numbers, key=_rank)
-        return Repeated((best.name,), len(best.values), best.records)
+        return Repeated((best.name,), best.distinct, best.records)
     names = [profile for profile in identifiers if profile.sound.name_of_person]
     births = [g.profile for g in guesses if isinstance(g.attribute.hierarchy, Dates)]
     births = [profile for profile in births if profile.sound.family == "birth"]
@@ -126,4 +124,4 @@ def _is_key(profile: Profile) -> bool:
 
 
 def _rank(profile: Profile) -> tuple[bool, bool, int]:
-    return (not profile.sound.number_of_person, not profile.alike, len(profile.values))
+    return (not profile.sound.number_of_person, not profile.alike, profile.distinct)
