@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shoal.web.audit import Audit
+from shoal.web.projects import Projects
 from shoal.web.settings import Settings
 from shoal.web.store import Store
+from shoal.web.uploads import Uploads
 from shoal.web.users import Users
 
 STORE_FILE = "shoal.sqlite"
@@ -20,6 +22,8 @@ class Services:
     store: Store
     users: Users
     audit: Audit
+    projects: Projects
+    uploads: Uploads
 
     def close(self) -> None:
         """Close what was opened."""
@@ -36,4 +40,6 @@ def open_services(settings: Settings) -> Services:
         users = Users.single(store, seconds)
     else:
         users = Users(store, settings.users, seconds)
-    return Services(settings, store, users, Audit(store))
+    projects = Projects(store, settings.folder)
+    uploads = Uploads(store, settings.folder, settings.limits)
+    return Services(settings, store, users, Audit(store), projects, uploads)
