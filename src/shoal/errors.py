@@ -17,10 +17,10 @@ ShoalError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from shoal.values import Result
@@ -140,6 +140,26 @@ class Interrupted(ShoalError):
 
 class Bug(ShoalError):
     """Something that must not happen; nothing is released."""
+
+
+def rebuilt(problem: Mapping[str, Any]) -> ShoalError:
+    """The error that a problem of the server (application/problem+json) was made from.
+
+    `kind` is the name of its class here, `detail` what is wrong. A problem of no kind that is known
+    here is a plain ShoalError, so that a client may be older than its server.
+    """
+    kind = globals().get(str(problem.get("kind")), ShoalError)
+    what, code = str(problem.get("detail", "")), str(problem.get("code", "unknown"))
+    hint = str(problem.get("hint", ""))
+    if kind is BadDefinition:
+        mistakes = [Mistake(**mistake) for mistake in problem.get("mistakes", ())]
+        return BadDefinition(str(problem.get("file", "definition")), mistakes)
+    if kind is Infeasible:
+        reasons, remedies = problem.get("reasons", ()), problem.get("remedies", ())
+        return Infeasible(what, code=code, hint=hint, reasons=reasons, remedies=remedies)
+    if not (isinstance(kind, type) and issubclass(kind, ShoalError)):
+        kind = ShoalError
+    return kind(what, code=code, hint=hint)
 
 
 @contextmanager

@@ -11,9 +11,21 @@ from typing import Any, TypeVar
 
 
 def half_of_memory() -> int | None:
-    """Half of the memory that this process may use in bytes, None where the system does not say."""
-    limits = [*_of_machine(), *of_control_groups(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))]
+    """Half of the memory that this process may use in bytes, None where the system does not say.
+
+    The variable SHOAL_MEMORY, in bytes, limits it further: a server gives it to its workers.
+    """
+    limits = [
+        *_of_environment(),
+        *_of_machine(),
+        *of_control_groups(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")),
+    ]
     return min(limits) // 2 if limits else None
+
+
+def _of_environment() -> Iterator[int]:
+    with contextlib.suppress(KeyError, ValueError):
+        yield int(os.environ["SHOAL_MEMORY"])
 
 
 def _of_machine() -> Iterator[int]:

@@ -25,6 +25,7 @@ def create_app(services: Services) -> Guard:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        services.jobs.start()
         try:
             yield
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shoal.web.audit import Audit
+from shoal.web.jobs.queue import Jobs
 from shoal.web.projects import Projects
 from shoal.web.settings import Settings
 from shoal.web.store import Store
@@ -22,11 +23,13 @@ class Services:
     store: Store
     users: Users
     audit: Audit
+    jobs: Jobs
     projects: Projects
     uploads: Uploads
 
     def close(self) -> None:
         """Close what was opened."""
+        self.jobs.close()
         self.store.close()
 
 
@@ -40,6 +43,7 @@ def open_services(settings: Settings) -> Services:
         users = Users.single(store, seconds)
     else:
         users = Users(store, settings.users, seconds)
+    jobs = Jobs(store, settings.folder / "jobs", settings.limits)
     projects = Projects(store, settings.folder)
     uploads = Uploads(store, settings.folder, settings.limits)
-    return Services(settings, store, users, Audit(store), projects, uploads)
+    return Services(settings, store, users, Audit(store), jobs, projects, uploads)

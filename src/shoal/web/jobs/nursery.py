@@ -1,0 +1,160 @@
+"""The process that workers are forked from: it has imported and compiled everything they need.
+
+The server starts one nursery with `spawn`. For every job the nursery forks a fresh worker, which
+takes milliseconds, and no worker ever sees the data of another job. The nursery has no threads of
+its own, so forking it is safe; the server, which has many, is never forked.
+
+It talks with the server over one socket, a JSON message per packet:
+    {"start": id, "folder": ..., "task": ..., "memory": ...}  with the worker's socket attached
+    {"signal": id, "number": 9}
+    {"ready": true} and {"started": id, "pid": ...} and {"ended": id, "status": ...} come back.
+When the socket closes, because the server ended or was killed, the nursery kills its workers and
+ends. When the nursery itself is killed, the kernel kills its workers (PR_SET_PDEATHSIG).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from shoal.web.jobs.worker import work
+
+LONGEST = 65_536
+"""The most bytes of a message."""
+PR_SET_PDEATHSIG = 1
+LOADED = (
+    "shoal.pipeline",
+    "shoal.analysis.before_after",
+    "shoal.analysis.frontier",
+    "shoal.analysis.lattice",
+    "shoal.analysis.solutions",
+    "shoal.analysis.utility",
+    "shoal.definition.write",
+    "shoal.engines.duckdb.session",
+    "shoal.report.run",
+    "shoal.search.kernels",
+    "shoal.search.strategies.box",
+    "shoal.web.tasks",
+)
+"""Modules that most tasks need."""
+
+
+class Nursery:
+    """Forks workers, reports their ends, and passes signals on to them."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._pids: dict[str, int] = {}
+
+    def serve(self) -> None:
+        """Work until the server's end of the socket closes."""
+        woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        try:
+            self._send({"ready": True})
+            while True:
+                ready, _, _ = select.select([self._control.fileno(), woken], [], [])
+                if woken in ready:
+                    with contextlib.suppress(BlockingIOError):
+                        os.read(woken, 4096)
+                    self._reap()
+                if self._control.fileno() in ready and not self._obey():
+                    return
+        except (BrokenPipeError, ConnectionResetError):
+            return
+        finally:
+            for pid in self._pids.values():
+                _kill(pid, signal.SIGKILL)
+
+    def _obey(self) -> bool:
+        """Do what one message says; False when the server has gone."""
+        packet, fds, _, _ = socket.recv_fds(self._control, LONGEST, 1)
+        if not packet:
+            return False
+        message = json.loads(packet)
+        if "start" in message:
+            self._start(message, fds[0])
+        elif message["signal"] in self._pids:
+            _kill(self._pids[message["signal"]], message["number"])
+        return True
+
+    def _start(self, message: dict[str, Any], fd: int) -> None:
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            self._become_worker(message, fd, parent)
+        os.close(fd)
+        self._pids[message["start"]] = pid
+        self._send({"started": message["start"], "pid": pid})
+
+    def _become_worker(self, message: dict[str, Any], fd: int, parent: int) -> None:
+        """In the forked process: cut what ties it to the nursery, do the job, and end."""
+        status = 1
+        try:
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:
+                os._exit(1)
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            os.setsid()
+            os.nice(5)
+            self._control.close()
+            with contextlib.suppress(OSError):
+                Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+            work(message, socket.socket(fileno=fd))
+            status = 0
+        finally:
+            os._exit(status)
+
+    def _reap(self) -> None:
+        """Report every worker that has ended."""
+        for job, pid in list(self._pids.items()):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                del self._pids[job]
+                self._send({"ended": job, "status": os.waitstatus_to_exitcode(status)})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._control.send(json.dumps(message).encode())
+
+
+def _kill(pid: int, number: int) -> None:
+    """Send a signal; one that kills goes to all processes that the worker has started, too."""
+    with contextlib.suppress(ProcessLookupError):
+        if number == signal.SIGKILL:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, number)
+        os.kill(pid, number)
+
+
+def main() -> None:
+    """Load everything, then serve on the socket whose number is the argument."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.umask(0o077)
+    for name in LOADED:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    try:
+        Nursery(socket.socket(fileno=int(sys.argv[1]))).serve()
+    finally:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
