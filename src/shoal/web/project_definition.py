@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
@@ -34,6 +35,17 @@ KEYS = frozenset(
     ).split()
 )
 """What a project may say. Paths of outputs and the resources of engines are the server's."""
+
+RELEASE_FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "csv": "CSV (text)",
+        "parquet": "Parquet",
+        "xlsx": "Excel",
+        "json": "JSON",
+        "xml": "XML",
+    }
+)
+"""The endings that a release may have, and what they are called."""
 
 _UPLOAD = re.compile(r"[a-z0-9][a-z0-9-]*(\.[a-z0-9]+)+")
 _HIERARCHY = re.compile(r"hierarchies/[a-z0-9][a-z0-9-]*\.csv")
@@ -129,9 +141,13 @@ def fingerprint(project: Project, services: Services) -> str:
 
 
 def release_name(project: Project) -> str:
-    """The file name of the release: `patients-release.csv` for `patients.csv.gz`."""
+    """The file name of the release: `patients-release.csv` for `patients.csv.gz`.
+
+    The format is the one that the custodian chose when deciding.
+    """
     stem = _ENDINGS.sub("", file_label(project)) or "data"
-    return f"{stem}-release.csv"
+    wanted = (project.decision or {}).get("format")
+    return f"{stem}-release.{wanted if wanted in RELEASE_FORMATS else 'csv'}"
 
 
 def file_label(project: Project) -> str:

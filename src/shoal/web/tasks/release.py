@@ -1,0 +1,62 @@
+"""Release what a project defines, into the job's folder: exactly what `shoal run` releases.
+
+Arguments: `layout`; `levels`, the node to release, none for the best one; `seconds`, a limit for
+the search; `command`, what the report shows to make the same release again; `names`, the names of
+the files to write, by what they are; `definitions`, the texts of some of them by what they are.
+The folder then has the release and these files. The zip is there where the definition names
+hierarchy files; it has these and the definition.
+"""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.definition.read import override
+from shoal.pipeline import run as release
+from shoal.report.result import to_dict, write_result
+from shoal.report.run import write_report
+from shoal.web.laid_out import laid_out
+
+if TYPE_CHECKING:
+    from shoal.web.jobs.model import Context
+
+
+def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    """Release; the result of the run, and the file names. Stopping keeps the best node found."""
+    layout, names = arguments["layout"], arguments["names"]
+    with laid_out(layout) as definition:
+        limit = {"search": {"time limit": arguments.get("seconds")}}
+        limited = override(definition, limit, layout["file"])
+        plan = None if limited.population is not None else names["transformation"]
+        result = release(
+            limited,
+            observe=context.observe,
+            keep_best=True,
+            file=layout["file"],
+            node=arguments.get("levels"),
+            transformation=plan,
+        )
+        write_report(result, limited, Path(names["report"]), command=arguments["command"])
+        write_result(result, Path(names["result"]))
+        files = {"release": result.output, **names}
+        _add_definitions(arguments)
+        written = {what: name for what, name in files.items() if name and Path(name).exists()}
+        for name in written.values():
+            shutil.move(name, context.folder / name)
+    return {"result": to_dict(result), "files": written, "command": arguments["command"]}
+
+
+def _add_definitions(arguments: Mapping[str, Any]) -> None:
+    """The definition in its forms, and with its hierarchy files in a zip."""
+    layout, names = arguments["layout"], arguments["names"]
+    for what, text in arguments["definitions"].items():
+        Path(names[what]).write_text(text, encoding="utf-8", newline="\n")
+    beside = [name for name in layout.get("files", ()) if "/" in name]
+    if beside:
+        with zipfile.ZipFile(names["zip"], "w", zipfile.ZIP_DEFLATED) as packed:
+            for name in (layout["file"], *beside):
+                packed.write(name, name)

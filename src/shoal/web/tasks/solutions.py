@@ -1,0 +1,32 @@
+"""The least lossy safe nodes; nothing is released.
+
+Arguments: `layout`; `best`, how many nodes; `seconds`, the most that the search may take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from shoal.analysis.solutions import solutions
+from shoal.report.result import finite
+from shoal.web.laid_out import laid_out
+from shoal.web.watching import watch_of
+
+if TYPE_CHECKING:
+    from shoal.web.jobs.model import Context
+
+
+def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    """The nodes as `shoal solutions --json` writes them; stopping keeps what was found."""
+    layout = arguments["layout"]
+    with laid_out(layout) as definition:
+        found = solutions(
+            definition,
+            arguments.get("best", 10),
+            time_limit=arguments.get("seconds"),
+            watch=watch_of(context),
+            file=layout["file"],
+        )
+    plain: dict[str, Any] = finite(found.to_dict())
+    return plain
