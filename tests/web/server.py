@@ -8,10 +8,12 @@ fails the test when the console had an error or a request left the machine.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import re
+import secrets
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 CHROMIUM = "/usr/bin/chromium"
+LOG = "server.log"
+"""What a server writes to standard error, in its folder."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Running:
     process: subprocess.Popen[str]
     cookies: dict[str, dict[str, str]] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def log(self) -> str:
+        """What the server has written to its log."""
+        return (self.folder / LOG).read_text(encoding="utf-8")
 
     def client(self, name: str | None = "you") -> httpx.Client:
         """A client with the session of a user (None: of nobody), as one of our pages would ask."""
@@ -58,20 +67,34 @@ class Running:
 def running(*arguments: str | Path, folder: Path) -> Iterator[Running]:
     """`shoal ui` or `shoal serve` as a process, from its first line to its end by Ctrl-C."""
     folder.mkdir(parents=True, exist_ok=True)
-    process = commands.start(*arguments, folder=folder)
+    with (folder / LOG).open("w") as log:
+        process = subprocess.Popen(
+            [*commands.SHOAL, *map(str, arguments)],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            preexec_fn=_heed_signals,
+        )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        found = re.search(r"(http://[^/\s]+)(/start\?token=\S+)?", line)
-        assert found, line + (process.stderr.read() if process.stderr else "")
-        server = Running(found[1], folder, process)
-        _wait_until_it_answers(found[1])
+        found = re.search(r"(http://[0-9.:]+)(/start\?token=\S+)?", line)
+        assert found, (folder / LOG).read_text()
+        server = Running(found[1].rstrip("."), folder, process)
+        _wait_until_it_answers(server.base)
         if found[2]:
-            server.cookies["you"] = session_cookies(found[1] + found[2])
+            server.cookies["you"] = session_cookies(found[0])
         yield server
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
+
+
+def _heed_signals() -> None:
+    """Tests that run in the background ignore Ctrl-C; the server is not to inherit that."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _wait_until_it_answers(base: str) -> None:
@@ -97,6 +120,60 @@ def ui_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("ui")
     with running("ui", "--no-browser", "--folder", folder / "data", folder=folder) as server:
         yield server
+
+
+TEAM = {
+    "alice": ["custodian"],
+    "bob": ["custodian"],
+    "ruth": ["researcher"],
+    "ada": ["admin"],
+}
+"""The users of `team_server` and their roles. Nobody has more than one, so that each is tested."""
+
+
+@pytest.fixture(scope="session")
+def team_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """`shoal serve` with four users and the demonstration's patients as an allowed source."""
+    folder = tmp_path_factory.mktemp("team")
+    from shoal.demo.files import write_demo
+
+    tokens = {name: secrets.token_urlsafe(32) for name in TEAM}
+    write_demo(folder / "demo", 2000, 7)
+    config = folder / "server.toml"
+    config.write_text(team_settings(tokens), encoding="utf-8")
+    with running("serve", "--config", config, folder=folder) as server:
+        server.tokens.update(tokens)
+        for name, token in tokens.items():
+            server.cookies[name] = logged_in(server, token)
+        yield server
+
+
+def team_settings(tokens: Mapping[str, str], more: str = "") -> str:
+    """A server.toml with these users; `more` are further keys before its tables."""
+    users = "".join(
+        f'[[users]]\nname = "{name}"\nroles = {TEAM[name]}\n'
+        f'token = "sha256:{hashlib.sha256(token.encode()).hexdigest()}"\n'
+        for name, token in tokens.items()
+    )
+    return f"""folder = "data"
+port = 0
+{more}
+[limits]
+upload = "4 MB"
+json = "200 kB"
+{users}
+[sources.patients]
+title = "Patients of the demonstration"
+source = "demo/patients.csv"
+"""
+
+
+def logged_in(server: Running, token: str) -> dict[str, str]:
+    """The cookies of a user who logs in with a token."""
+    with server.client(None) as client:
+        answer = client.post("/login", data={"token": token})
+        assert answer.status_code == 303, answer.text
+        return dict(answer.cookies)
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,7 @@ from shoal.cli import (
     risk,
     run,
     schema,
+    serve,
     solutions,
     ui,
     utility,
@@ -66,6 +67,7 @@ app.command("schema", short_help="Print the schema of definition files.")(schema
 app.add_typer(hierarchy.app, name="hierarchy", short_help="Show, make and check hierarchies.")
 app.add_typer(mart.app, name="mart", short_help="Release from several linked sources.")
 app.command("ui", short_help="Open Shoal in the browser.")(ui.ui)
+app.command("serve", short_help="Serve Shoal to a team.")(serve.serve)
 app.command("plugins", short_help="List the privacy models and losses.")(plugins.plugins)
 app.command("doctor", short_help="Say which engines can be used here.")(doctor.doctor)
 app.command("clean", short_help="Remove what killed runs left behind.")(clean.clean)

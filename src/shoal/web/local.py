@@ -44,7 +44,5 @@ def run_local(
         opening = threading.Timer(0.5, webbrowser.open, [address])
         opening.daemon = True
         opening.start()
-    try:
-        serve(services, listening, quiet=True)
-    except KeyboardInterrupt:
-        say("stopped")
+    serve(services, listening, quiet=True)
+    say("stopped")

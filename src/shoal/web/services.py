@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shoal.web.audit import Audit
+from shoal.web.folder_lock import FolderLock, lock_folder
 from shoal.web.jobs.queue import Jobs
 from shoal.web.projects import Projects
 from shoal.web.settings import Settings
@@ -26,24 +27,31 @@ class Services:
     jobs: Jobs
     projects: Projects
     uploads: Uploads
+    lock: FolderLock
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close what was opened; the folder's lock last."""
         self.jobs.close()
         self.store.close()
+        self.lock.release()
 
 
 def open_services(settings: Settings) -> Services:
-    """Open the private folder and everything in it."""
-    settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    settings.folder.chmod(0o700)
+    """Open the private folder, which one server uses at a time, and everything in it."""
+    lock = lock_folder(settings.folder)
     store = Store(settings.folder / STORE_FILE)
     seconds = settings.limits.session_seconds
     if settings.single_user:
         users = Users.single(store, seconds)
     else:
         users = Users(store, settings.users, seconds)
-    jobs = Jobs(store, settings.folder / "jobs", settings.limits)
-    projects = Projects(store, settings.folder)
-    uploads = Uploads(store, settings.folder, settings.limits)
-    return Services(settings, store, users, Audit(store), jobs, projects, uploads)
+    return Services(
+        settings=settings,
+        store=store,
+        users=users,
+        audit=Audit(store),
+        jobs=Jobs(store, settings.folder / "jobs", settings.limits),
+        projects=Projects(store, settings.folder),
+        uploads=Uploads(store, settings.folder, settings.limits),
+        lock=lock,
+    )

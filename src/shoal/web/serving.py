@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 import sys
@@ -13,6 +14,7 @@ from shoal.web.app import create_app
 from shoal.web.services import Services
 
 SHUTDOWN_SECONDS = 3
+BACKLOG = 2048
 MOST_CONNECTIONS = 1000
 
 
@@ -27,7 +29,10 @@ class PrivateFormatter(logging.Formatter):
 
 
 def bound_socket(host: str, port: int, *, or_next: bool = False) -> socket.socket:
-    """A socket that listens on the port; with `or_next` on the first free one from there on."""
+    """A socket that listens on the port; with `or_next` on the first free one from there on.
+
+    Connections wait in it until the application has started.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for each in range(port, port + (50 if or_next else 1)):
         found = socket.socket(family, socket.SOCK_STREAM)
@@ -35,6 +40,7 @@ def bound_socket(host: str, port: int, *, or_next: bool = False) -> socket.socke
             if sys.platform != "win32":
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.bind((host, each))
+            found.listen(BACKLOG)
         except OSError:
             found.close()
         else:
@@ -48,7 +54,7 @@ def bound_socket(host: str, port: int, *, or_next: bool = False) -> socket.socke
 
 
 def serve(services: Services, listening: socket.socket, *, quiet: bool) -> None:
-    """Answer requests until the process is told to stop."""
+    """Answer requests until the process is told to stop, by Ctrl-C or SIGTERM."""
     _log_to_stderr(logging.WARNING if quiet else logging.INFO)
     settings = services.settings
     config = uvicorn.Config(
@@ -62,7 +68,8 @@ def serve(services: Services, listening: socket.socket, *, quiet: bool) -> None:
         limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listening])
 
 
 def _log_to_stderr(level: int) -> None:

@@ -42,8 +42,8 @@ class Account:
 class AllowedSource:
     """A source that an administrator allows. Users see its name, title and description only.
 
-    `location` is a `source:` of a definition with absolute paths. Without `users` and `roles` every
-    custodian may use it.
+    `location` is a `source:` of a definition with absolute paths. Whoever is among `users` or has
+    one of the `roles` may use it.
     """
 
     name: str
@@ -56,10 +56,13 @@ class AllowedSource:
 
 @dataclass(frozen=True)
 class MartSettings:
-    """The data mart: its catalog, its log, and whether a custodian approves each request."""
+    """The data mart: its catalog, which names its log, and who decides about a request.
+
+    With `always` a custodian approves each request that the policy allows; with `never` the policy
+    alone decides.
+    """
 
     catalog: Path
-    log: Path
     approval: Literal["always", "never"] = "always"
 
 

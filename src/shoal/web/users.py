@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from shoal.web.rates import Rate
 from shoal.web.refusals import Forbidden
-from shoal.web.settings import ROLES, Account
+from shoal.web.settings import ROLES, Account, AllowedSource
 from shoal.web.store import Store
 
 SCHEMA = """
@@ -53,6 +53,11 @@ def require(user: User, *roles: str) -> None:
     if not user.roles.intersection(roles):
         needed = " or ".join(roles)
         raise Forbidden(f"this needs the role {needed}", f"ask an administrator for {needed}")
+
+
+def may_use(user: User, source: AllowedSource) -> bool:
+    """Whether an administrator allowed this source for this user."""
+    return user.name in source.users or bool(user.roles & source.roles)
 
 
 class Users:
