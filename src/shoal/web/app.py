@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 
 from fastapi import FastAPI
-from nicegui import client, ui
+from nicegui import app, client, ui
 from starlette.staticfiles import StaticFiles
 
 from shoal.web import api, pages
+from shoal.web.answers import answer_errors
 from shoal.web.headers import NonceLoader
 from shoal.web.security import Guard
 from shoal.web.services import Services
 from shoal.web.sockets import guard_sockets
 
+CLEANING_SECONDS = 3600
 STATIC = Path(__file__).parent / "static"
 
 
@@ -26,9 +29,11 @@ def create_app(services: Services) -> Guard:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         services.jobs.start()
+        cleaning = asyncio.create_task(_clean(services))
         try:
             yield
         finally:
+            cleaning.cancel()
             services.close()
 
     main = FastAPI(
@@ -41,6 +46,8 @@ def create_app(services: Services) -> Guard:
     )
     for router in api.routers(services):
         main.include_router(router, prefix=api.PREFIX)
+    answer_errors(main)
+    answer_errors(app)
     main.mount("/static", StaticFiles(directory=STATIC))
     pages.register_all(services)
     _mount_pages(main, services)
@@ -58,6 +65,14 @@ def _mount_pages(main: FastAPI, services: Services) -> None:
         show_welcome_message=False,
         reconnect_timeout=10,
         storage_secret=None,
+        tailwind=False,
         markdown=False,
     )
     guard_sockets(services.users)
+
+
+async def _clean(services: Services) -> None:
+    """Delete, every hour, what is older than the server keeps it."""
+    while True:
+        await asyncio.to_thread(services.delete_old)
+        await asyncio.sleep(CLEANING_SECONDS)

@@ -40,6 +40,19 @@ class NotFound(Refusal):
         super().__init__(what, code="not-found", hint=hint)
 
 
+class WrongMethod(Refusal):
+    """The address is right, but not for this method."""
+
+    status = 405
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this address does not take that method",
+            code="bad-request",
+            hint="see /api/v1/openapi.json",
+        )
+
+
 class Conflict(Refusal):
     """What should be changed was changed by somebody else, or is not in a state for it."""
 

@@ -8,9 +8,7 @@ a problem without a traceback, and one line without query goes to the access log
 
 from __future__ import annotations
 
-import json
 import logging
-import secrets
 import time
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -21,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from shoal.errors import ShoalError
+from shoal.web.answers import API, answer_to, where
 from shoal.web.bodies import check_length, limit_of, limited
 from shoal.web.headers import NONCE, is_asset, new_nonce, secure
 from shoal.web.origins import (
@@ -33,7 +31,7 @@ from shoal.web.origins import (
     check_socket_origin,
 )
 from shoal.web.rates import Rate, network_of
-from shoal.web.refusals import NotFound, NotLoggedIn, Refusal, TooMany
+from shoal.web.refusals import NotFound, NotLoggedIn, Refusal
 from shoal.web.services import Services
 from shoal.web.sockets import client_user
 from shoal.web.users import User
@@ -41,7 +39,6 @@ from shoal.web.users import User
 USER = "shoal.user"
 SESSION = "shoal.session"
 PUBLIC = frozenset({"/login", "/start", "/favicon.ico", "/api/v1/health"})
-API = "/api/"
 access = logging.getLogger("shoal.web.access")
 log = logging.getLogger("shoal.web")
 
@@ -112,14 +109,15 @@ class Guard:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, path = _without_forwarded(scope), scope["path"]
         begun, nonce = time.monotonic(), new_nonce()
-        host, status, asker = "", 0, None
+        host, status, complete, asker = "", 0, False, None
         https = self._services.settings.https
 
         async def protected(message: Message) -> None:
-            nonlocal status
+            nonlocal status, complete
             if message["type"] == "http.response.start":
                 status = message["status"]
                 secure(MutableHeaders(scope=message), path, host, nonce, https)
+            complete = message["type"] == "http.response.body" and not message.get("more_body")
             await send(message)
 
         try:
@@ -131,10 +129,11 @@ class Guard:
             passed = self._scope(scope, asker) | {NONCE: nonce}
             await self.app(passed, limited(receive, limit), protected)
         except Exception as error:
-            if status:
+            if not status:
+                await answer_to(error, HTTPConnection(scope))(scope, receive, protected)
+            elif not complete:
                 log.error("an answer broke off: %s", where(error))
                 raise
-            await _refuse(error, scope, headers, protected)
         finally:
             seconds = time.monotonic() - begun
             name = asker.user.name if asker else "-"
@@ -213,55 +212,3 @@ def _cookie(headers: Headers, name: str) -> str | None:
     except CookieError:
         return None
     return cookie.value if cookie else None
-
-
-async def _refuse(error: Exception, scope: Scope, headers: Headers, send: Send) -> None:
-    """Answer an error: a page request without session goes to the login, all others in JSON."""
-    wants_page = "text/html" in headers.get("accept", "") and scope["method"] in READING
-    if isinstance(error, NotLoggedIn) and wants_page and not scope["path"].startswith(API):
-        body, kind = b"", b"text/plain"
-        status, more = 303, [(b"location", _login_address(scope).encode())]
-    else:
-        status, problem, more = _problem(error)
-        body, kind = json.dumps(problem).encode(), b"application/problem+json"
-    length = (b"content-length", str(len(body)).encode())
-    start = [(b"content-type", kind), length, (b"connection", b"close"), *more]
-    await send({"type": "http.response.start", "status": status, "headers": start})
-    await send({"type": "http.response.body", "body": body})
-
-
-def _login_address(scope: Scope) -> str:
-    return "/login" if scope["path"] == "/" else f"/login?next={quote(scope['path'], safe='/')}"
-
-
-def _problem(error: Exception) -> tuple[int, dict[str, Any], list[tuple[bytes, bytes]]]:
-    """The status, the problem and further headers of an answer to an error."""
-    more: list[tuple[bytes, bytes]] = []
-    if isinstance(error, NotLoggedIn):
-        more.append((b"www-authenticate", b"Bearer"))
-    if isinstance(error, TooMany):
-        more.append((b"retry-after", str(error.seconds).encode()))
-    if isinstance(error, ShoalError):
-        status = getattr(error, "status", 400)
-        problem = {"title": error.what, "detail": error.hint, "code": error.code}
-    else:
-        number = secrets.token_hex(4)
-        log.error("error %s: %s", number, where(error))
-        status = 500
-        problem = {
-            "title": "the server has made a mistake",
-            "detail": f"report it with the number {number}",
-            "code": "bug",
-        }
-    return status, {"type": "about:blank", "status": status, **problem}, more
-
-
-def where(error: BaseException) -> str:
-    """The type of an exception and where it was raised. Its text may hold values of the data."""
-    places = []
-    trace = error.__traceback__
-    while trace:
-        code = trace.tb_frame.f_code
-        places.append(f"{code.co_filename}:{trace.tb_lineno}")
-        trace = trace.tb_next
-    return f"{type(error).__name__} at {' > '.join(places[-6:])}"

@@ -29,6 +29,10 @@ class Services:
     uploads: Uploads
     lock: FolderLock
 
+    def delete_old(self) -> None:
+        """Delete what is older than the server keeps it."""
+        self.uploads.delete_old(self.settings.limits.keep_seconds)
+
     def close(self) -> None:
         """Close what was opened; the folder's lock last."""
         self.jobs.close()

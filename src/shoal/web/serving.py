@@ -10,6 +10,7 @@ import sys
 import uvicorn
 
 from shoal.errors import UserError
+from shoal.web.answers import where
 from shoal.web.app import create_app
 from shoal.web.services import Services
 
@@ -21,11 +22,13 @@ MOST_CONNECTIONS = 1000
 class PrivateFormatter(logging.Formatter):
     """Writes an exception as its type and place only: its text may hold values of the data."""
 
-    def formatException(self, ei: object) -> str:  # noqa: N802 the name is logging's
-        from shoal.web.security import where
-
-        error = ei[1] if isinstance(ei, tuple) else None
-        return where(error) if isinstance(error, BaseException) else ""
+    def format(self, record: logging.LogRecord) -> str:
+        error = record.exc_info[1] if record.exc_info else record.msg
+        if not isinstance(error, BaseException):
+            return super().format(record)
+        shown = logging.makeLogRecord(record.__dict__ | {"exc_info": None, "exc_text": None})
+        shown.msg, shown.args = where(error), ()
+        return super().format(shown)
 
 
 def bound_socket(host: str, port: int, *, or_next: bool = False) -> socket.socket:

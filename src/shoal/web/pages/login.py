@@ -7,31 +7,16 @@ from urllib.parse import parse_qs
 
 from fastapi import Request
 from nicegui import app
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
+from shoal.web.answers import plain_page
 from shoal.web.refusals import TooMany
 from shoal.web.security import address_of, session_of, set_session_cookie, user_of
 from shoal.web.services import Services
 from shoal.web.users import User
 
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title} · Shoal</title>
-{head}<link rel="stylesheet" href="/static/login.css">
-</head>
-<body>
-<main>
-<h1>Shoal</h1>
-{body}
-</main>
-</body>
-</html>
-"""
-FORM = """<p>Release tabular data so that every record hides in a crowd.</p>
+FORM = """<h1>Shoal</h1>
+<p>Release tabular data so that every record hides in a crowd.</p>
 <form method="post" action="/login">
 <input type="hidden" name="next" value="{next}">
 <label for="token">Your token</label>
@@ -41,7 +26,8 @@ FORM = """<p>Release tabular data so that every record hides in a crowd.</p>
 </form>
 <p class="hint">An administrator of this server gives you the token. It is shown only once; if you
 have lost it, ask for a new one.</p>"""
-LOCAL = """<p>{why}</p>
+LOCAL = """<h1>Shoal</h1>
+<p>{why}</p>
 <p class="hint">The address with its token is in the terminal where <code>shoal ui</code> runs. It
 can be used once. For another browser, stop <code>shoal ui</code> there with Ctrl-C and start it
 again: your projects stay.</p>"""
@@ -76,10 +62,9 @@ def register(services: Services) -> None:
         user = services.users.use_one_time_token(request.query_params.get("token", ""))
         if user is None:
             return _local_page("This address has been used already, or is not complete.", 401)
-        body = '<p><a href="/">Open your projects</a></p>'
+        body = '<h1>Shoal</h1>\n<p><a href="/">Open your projects</a></p>'
         head = '<meta http-equiv="refresh" content="0;url=/">\n'
-        page = PAGE.format(title="Logged in", head=head, body=body)
-        return _logged_in(HTMLResponse(page), user)
+        return _logged_in(plain_page("Logged in", body, head=head), user)
 
     @app.post("/logout", include_in_schema=False)
     def log_out(request: Request) -> Response:
@@ -103,12 +88,12 @@ def _form(after: str, problem: str = "", status: int = 200) -> Response:
         invalid=' aria-invalid="true" aria-describedby="problem"' if problem else "",
         problem=shown if problem else "",
     )
-    return HTMLResponse(PAGE.format(title="Log in", head="", body=body), status)
+    return plain_page("Log in", body, status)
 
 
 def _local_page(why: str, status: int) -> Response:
     body = LOCAL.format(why=escape(why))
-    return HTMLResponse(PAGE.format(title="Log in", head="", body=body), status)
+    return plain_page("Log in", body, status)
 
 
 def _own_path(after: str) -> str:
