@@ -173,7 +173,7 @@ class _File(DefinitionPart):
     https: Annotated[bool, Field(strict=True)] = False
     hosts: tuple[Annotated[str, AfterValidator(_host_name)], ...] = ()
     proxies: tuple[Annotated[str, AfterValidator(_network)], ...] = ()
-    limits: _Limits = Field(default_factory=_Limits)
+    limits: _Limits = _Limits()
     users: Annotated[tuple[_User, ...], Field(min_length=1)]
     sources: Mapping[Name, _Source] = Field(default_factory=dict)
     mart: _Mart | None = None
@@ -281,7 +281,9 @@ def _explain(error: ErrorDetails) -> Mistake:
     """A mistake in our own words; the users are counted from 1."""
     path = [each + 1 if isinstance(each, int) else each for each in error["loc"]]
     if error["type"] == "too_short":
-        return Mistake(dotted(tuple(path)), "is empty", f"write for example `{EXAMPLES[path[-1]]}`")
+        return Mistake(
+            dotted(tuple(path)), "is empty", f"write for example `{EXAMPLES[str(path[-1])]}`"
+        )
     return explain_at(error, tuple(path), _known_keys, EXAMPLES)
 
 
