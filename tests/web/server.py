@@ -127,13 +127,14 @@ TEAM = {
     "bob": ["custodian"],
     "ruth": ["researcher"],
     "ada": ["admin"],
+    "eve": ["admin"],
 }
 """The users of `team_server` and their roles. Nobody has more than one, so that each is tested."""
 
 
 @pytest.fixture(scope="session")
 def team_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """`shoal serve` with four users and the demonstration's patients as an allowed source."""
+    """`shoal serve` with five users and the demonstration's patients as an allowed source."""
     folder = tmp_path_factory.mktemp("team")
     from shoal.demo.files import write_demo
 
@@ -161,6 +162,7 @@ port = 0
 [limits]
 upload = "4 MB"
 json = "200 kB"
+silence = "2 s"
 {users}
 [sources.patients]
 title = "Patients of the demonstration"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import secrets
 from html import escape
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -58,7 +59,7 @@ def answer_to(error: Exception, request: HTTPConnection) -> Response:
             content, status_of(known), media_type="application/problem+json"
         )
     elif isinstance(known, NotLoggedIn):
-        return RedirectResponse("/login" if path == "/" else f"/login?next={path}", 303)
+        return RedirectResponse("/login" if path == "/" else f"/login?next={quote(path)}", 303)
     else:
         answer = plain_page("Error", _text_of(known), status_of(known))
     if isinstance(known, NotLoggedIn):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -17,9 +18,8 @@ from shoal.web.answers import answer_errors
 from shoal.web.headers import NonceLoader
 from shoal.web.security import Guard
 from shoal.web.services import Services
-from shoal.web.sockets import guard_sockets
+from shoal.web.sockets import close_ended, guard_sockets
 
-CLEANING_SECONDS = 3600
 STATIC = Path(__file__).parent / "static"
 
 
@@ -73,7 +73,9 @@ def _mount_pages(main: FastAPI, services: Services) -> None:
 
 
 async def _clean(services: Services) -> None:
-    """Delete, every hour, what is older than the server keeps it."""
-    while True:
-        await asyncio.to_thread(services.delete_old)
-        await asyncio.sleep(CLEANING_SECONDS)
+    """Close, every minute, what ended sessions hold open; delete, every hour, what is too old."""
+    for minute in itertools.count():
+        if minute % 60 == 0:
+            await asyncio.to_thread(services.delete_old)
+        await close_ended(services.users)
+        await asyncio.sleep(60)

@@ -16,7 +16,6 @@ UPLOADS = re.compile(r"(^|/)uploads?(/|$)")
 """Paths that take files; every other path takes JSON or a small form."""
 MULTIPART_BYTES = 64 * 1024
 """What a multipart form adds to the file in it."""
-SILENT_SECONDS = 30.0
 LEAST_BYTES_PER_SECOND = 4096
 
 
@@ -34,32 +33,44 @@ def check_length(headers: Headers, limit: int) -> None:
         raise _too_large(limit)
 
 
-def limited(receive: Receive, limit: int) -> Receive:
-    """The same body, counted. A client that sends nothing, or almost nothing, is refused."""
-    begun = time.monotonic()
-    received, complete = 0, False
+class LimitedBody:
+    """The body of a request, counted. A client that sends nothing, or almost nothing, is refused.
 
-    async def counted() -> Message:
-        nonlocal received, complete
-        if complete:
-            return await receive()
+    The refusal is raised, and kept in `refusal`: what handles the request may turn it into another
+    error.
+    """
+
+    def __init__(self, receive: Receive, limit: int, silent_seconds: float) -> None:
+        self.refusal: Refusal | None = None
+        self._receive = receive
+        self._limit = limit
+        self._silent_seconds = silent_seconds
+        self._begun = time.monotonic()
+        self._received = 0
+        self._complete = False
+
+    async def __call__(self) -> Message:
+        if self._complete:
+            return await self._receive()
         try:
-            message = await asyncio.wait_for(receive(), SILENT_SECONDS)
+            message = await asyncio.wait_for(self._receive(), self._silent_seconds)
+            self._count(message)
         except TimeoutError:
-            raise _too_slow() from None
-        if message["type"] == "http.disconnect":
-            complete = True
-        else:
-            received += len(message.get("body", b""))
-            if received > limit:
-                raise _too_large(limit)
-            complete = not message.get("more_body")
-            allowed = SILENT_SECONDS + received / LEAST_BYTES_PER_SECOND
-            if not complete and time.monotonic() - begun > allowed:
-                raise _too_slow()
+            self.refusal = _too_slow()
+            raise self.refusal from None
+        except Refusal as error:
+            self.refusal = error
+            raise
         return message
 
-    return counted
+    def _count(self, message: Message) -> None:
+        self._received += len(message.get("body", b""))
+        self._complete = not message.get("more_body")
+        if self._received > self._limit:
+            raise _too_large(self._limit)
+        allowed = self._silent_seconds + self._received / LEAST_BYTES_PER_SECOND
+        if not self._complete and time.monotonic() - self._begun > allowed:
+            raise _too_slow()
 
 
 def _malformed() -> Refusal:

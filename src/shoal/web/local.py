@@ -6,7 +6,8 @@ import os
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from shoal.web.services import open_services
@@ -40,9 +41,26 @@ def run_local(
     address = f"http://{HOST}:{bound}/start?token={services.users.new_one_time_token()}"
     say(f"Shoal is at {address}")
     say(f"The address can be used once. Projects are kept in {folder}. Ctrl-C stops.")
-    if browser:
-        opening = threading.Timer(0.5, webbrowser.open, [address])
-        opening.daemon = True
-        opening.start()
-    serve(services, listening, quiet=True)
+    with _opened(address, folder) if browser else nullcontext():
+        serve(services, listening, quiet=True)
     say("stopped")
+
+
+@contextmanager
+def _opened(address: str, folder: Path) -> Iterator[None]:
+    """Open the address in the browser by a private file that leads there.
+
+    Every user of the machine can read the arguments of a process, so the token is none of them.
+    """
+    page = folder / "open.html"
+    page.unlink(missing_ok=True)
+    with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(f'<meta http-equiv="refresh" content="0;url={address}">\n')
+    opening = threading.Timer(0.5, webbrowser.open, [page.as_uri()])
+    opening.daemon = True
+    opening.start()
+    try:
+        yield
+    finally:
+        opening.cancel()
+        page.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""How often somebody may do something: counted in windows of one minute, in memory."""
+"""How often somebody may do something in one minute: counted in memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ MOST_KEYS = 100_000
 
 
 class Rate:
-    """At most `per_minute` hits of one key in one minute."""
+    """At most `per_minute` hits of one key in the minute that begins with its first hit."""
 
     def __init__(self, per_minute: int, what: str) -> None:
         self._most = per_minute
         self._what = what
-        self._window = 0
-        self._hits: dict[str, int] = {}
+        self._hits: dict[str, tuple[float, int]] = {}
 
     def hit(self, key: str) -> None:
         """Count one, and refuse when there were too many."""
@@ -28,18 +27,22 @@ class Rate:
 
     def count(self, key: str) -> None:
         """Count one."""
-        key = self._known(key)
-        self._hits[key] = self._hits.get(key, 0) + 1
+        now = time.monotonic()
+        key = self._known(key, now)
+        begun, hits = self._hits.get(key, (now, 0))
+        self._hits[key] = (begun, hits + 1) if now - begun < WINDOW else (now, 1)
 
     def check(self, key: str) -> None:
         """Refuse when there were too many."""
-        if self._hits.get(self._known(key), 0) >= self._most:
-            raise TooMany(self._what, WINDOW - int(time.time()) % WINDOW)
+        now = time.monotonic()
+        begun, hits = self._hits.get(self._known(key, now), (now, 0))
+        if hits >= self._most and now - begun < WINDOW:
+            raise TooMany(self._what, max(1, int(begun + WINDOW - now)))
 
-    def _known(self, key: str) -> str:
-        window = int(time.time()) // WINDOW
-        if window != self._window:
-            self._window, self._hits = window, {}
+    def _known(self, key: str, now: float) -> str:
+        """The key under which this one is counted."""
+        if len(self._hits) >= MOST_KEYS and key not in self._hits:
+            self._hits = {k: v for k, v in self._hits.items() if now - v[0] < WINDOW}
         return key if key in self._hits or len(self._hits) < MOST_KEYS else "everybody else"
 
 

@@ -11,16 +11,15 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shoal.web.answers import API, answer_to, where
-from shoal.web.bodies import check_length, limit_of, limited
+from shoal.web.bodies import LimitedBody, check_length, limit_of
 from shoal.web.headers import NONCE, is_asset, new_nonce, secure
 from shoal.web.origins import (
     READING,
@@ -88,6 +87,51 @@ class Asker:
     session: str | None
 
 
+class Answer:
+    """The answer to one request: protected by headers, and an error instead of a refused body."""
+
+    def __init__(self, scope: Scope, send: Send, body: LimitedBody, https: bool) -> None:
+        self.host = ""
+        self.status = 0
+        self.nonce = new_nonce()
+        self._scope, self._send, self._body, self._https = scope, send, body, https
+        self._complete = False
+
+    async def __call__(self, message: Message) -> None:
+        """Send a part of the answer, unless the request was refused before the answer began."""
+        if self._complete:
+            return
+        if self._body.refusal and not self.status:
+            await self.fail(self._body.refusal)
+        else:
+            await self._protected(message)
+
+    async def fail(self, error: Exception) -> None:
+        """Answer an error. An answer that has begun breaks off, so that nobody takes it for whole.
+
+        Its exception goes on to the server, which closes the connection.
+        """
+        if self._complete:
+            return
+        if self.status:
+            log.error("an answer broke off: %s", where(error))
+            raise error
+        connection = HTTPConnection(self._scope)
+        await answer_to(self._body.refusal or error, connection)(
+            self._scope, self._body, self._protected
+        )
+
+    async def _protected(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            secure(headers, self._scope["path"], self.host, self.nonce, self._https)
+            if self._body.refusal:
+                headers["connection"] = "close"
+        self._complete = message["type"] == "http.response.body" and not message.get("more_body")
+        await self._send(message)
+
+
 class Guard:
     """The middleware around the whole application."""
 
@@ -107,37 +151,25 @@ class Guard:
             await self.app(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers, path = _without_forwarded(scope), scope["path"]
-        begun, nonce = time.monotonic(), new_nonce()
-        host, status, complete, asker = "", 0, False, None
-        https = self._services.settings.https
-
-        async def protected(message: Message) -> None:
-            nonlocal status, complete
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                secure(MutableHeaders(scope=message), path, host, nonce, https)
-            complete = message["type"] == "http.response.body" and not message.get("more_body")
-            await send(message)
-
+        headers = _without_forwarded(scope)
+        limits = self._services.settings.limits
+        limit = limit_of(scope["path"], limits)
+        body = LimitedBody(receive, limit, limits.silent_seconds)
+        answer = Answer(scope, send, body, self._services.settings.https)
+        begun, asker = time.monotonic(), None
         try:
-            host = check_host(headers, self._hosts)
-            limit = limit_of(path, self._services.settings.limits)
+            answer.host = check_host(headers, self._hosts)
             check_length(headers, limit)
             asker = self._asker(scope, headers)
-            self._check(scope, headers, host, asker)
-            passed = self._scope(scope, asker) | {NONCE: nonce}
-            await self.app(passed, limited(receive, limit), protected)
+            self._check(scope, headers, answer.host, asker)
+            passed = self._scope(scope, asker) | {NONCE: answer.nonce}
+            await self.app(passed, body, answer)
         except Exception as error:
-            if not status:
-                await answer_to(error, HTTPConnection(scope))(scope, receive, protected)
-            elif not complete:
-                log.error("an answer broke off: %s", where(error))
-                raise
+            await answer.fail(error)
         finally:
-            seconds = time.monotonic() - begun
-            name = asker.user.name if asker else "-"
-            access.info("%s %s %s %s %.3f", name, scope["method"], quote(path), status, seconds)
+            name, seconds = asker.user.name if asker else "-", time.monotonic() - begun
+            what = f"{scope['method']} {quote(scope['path'])} {answer.status}"
+            access.info("%s %s %.3f", name, what, seconds)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _without_forwarded(scope)
@@ -168,6 +200,7 @@ class Guard:
             if user := users.by_token(token.strip()):
                 return Asker(user, None)
             users.failed_logins.count(address)
+            self._services.audit.record("-", "failed to log in", "REST")
             raise NotLoggedIn("the token is not valid", "ask an administrator for a new token")
         session = _cookie(headers, cookie_name(self._services))
         user = users.by_session(session) if session else None
@@ -207,8 +240,5 @@ def _without_forwarded(scope: Scope) -> Headers:
 
 
 def _cookie(headers: Headers, name: str) -> str | None:
-    try:
-        cookie = SimpleCookie("; ".join(headers.getlist("cookie"))).get(name)
-    except CookieError:
-        return None
-    return cookie.value if cookie else None
+    """A cookie by its name, whatever other servers of this machine have set beside it."""
+    return cookie_parser("; ".join(headers.getlist("cookie"))).get(name)

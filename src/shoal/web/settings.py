@@ -25,6 +25,7 @@ class Limits:
     jobs_at_once: int = 2
     jobs_per_user: int = 20
     keep_seconds: int = 7 * DAY
+    silent_seconds: int = 30
     session_seconds: int = 12 * 3600
     requests_per_minute: int = 1200
 

@@ -6,6 +6,7 @@ The classes are the tables of the file; `read_settings` makes the frozen `Settin
 from __future__ import annotations
 
 import ipaddress
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -50,6 +51,7 @@ EXAMPLES: Mapping[str, str] = {
     "jobs_at_once": "jobs_at_once = 2",
     "jobs_per_user": "jobs_per_user = 20",
     "keep": 'keep = "7 d"',
+    "silence": 'silence = "30 s"',
     "session": 'session = "12 h"',
     "requests_per_minute": "requests_per_minute = 1200",
     "users": '[[users]] with name = "alice", roles = ["custodian"] and token',
@@ -143,6 +145,7 @@ class _Limits(DefinitionPart):
     jobs_at_once: Count = Limits.jobs_at_once
     jobs_per_user: Count = Limits.jobs_per_user
     keep: Duration = float(Limits.keep_seconds)
+    silence: Duration = float(Limits.silent_seconds)
     session: Duration = float(Limits.session_seconds)
     requests_per_minute: Count = Limits.requests_per_minute
 
@@ -173,7 +176,7 @@ class _File(DefinitionPart):
     https: Annotated[bool, Field(strict=True)] = False
     hosts: tuple[Annotated[str, AfterValidator(_host_name)], ...] = ()
     proxies: tuple[Annotated[str, AfterValidator(_network)], ...] = ()
-    limits: _Limits = _Limits()
+    limits: _Limits = Field(default_factory=lambda: _Limits.model_validate({}))
     users: Annotated[tuple[_User, ...], Field(min_length=1)]
     sources: Mapping[Name, _Source] = Field(default_factory=dict)
     mart: _Mart | None = None
@@ -312,6 +315,7 @@ def _settings(file: _File, folder: Path) -> Settings:
             jobs_at_once=limits.jobs_at_once,
             jobs_per_user=limits.jobs_per_user,
             keep_seconds=int(limits.keep),
+            silent_seconds=math.ceil(limits.silence),
             session_seconds=int(limits.session),
             requests_per_minute=limits.requests_per_minute,
         ),

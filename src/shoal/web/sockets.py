@@ -11,12 +11,13 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+from urllib.parse import parse_qs
 
 from nicegui import Client, core
 
 from shoal.web.users import User, Users
 
-CHECKED = ("handshake", "event", "javascript_response", "ack", "log")
+CHECKED = ("handshake", "event", "javascript_response", "ack")
 NAMESPACE = "/"
 
 
@@ -28,12 +29,16 @@ def client_user(client_id: str) -> User | None:
 
 
 def guard_sockets(users: Users) -> None:
-    """Put the check before every handler of NiceGUI's websocket, and allow no other transport."""
+    """Put the check before every handler of NiceGUI's websocket, and allow no other transport.
+
+    Messages that a browser wants to have in the server's log are dropped.
+    """
     core.sio.eio.transports = ["websocket"]
     core.app.config.socket_io_js_transports = ["websocket"]
     handlers = core.sio.handlers[NAMESPACE]
     for name in CHECKED:
         handlers[name] = _checked(handlers[name], users)
+    del handlers["log"]
     handlers["connect"] = _checked_connect(handlers["connect"], users)
 
 
@@ -51,8 +56,6 @@ def _checked(handler: Callable[..., Any], users: Users) -> Callable[..., Awaitab
 
 
 def _checked_connect(handler: Callable[..., Any], users: Users) -> Callable[..., Awaitable[Any]]:
-    from urllib.parse import parse_qs
-
     @functools.wraps(handler)
     async def checked(sid: str, environ: dict[str, Any], *more: Any) -> Any:
         query = parse_qs(environ.get("QUERY_STRING", ""))
@@ -71,3 +74,11 @@ def _is_owner(environ: Mapping[str, Any] | None, client_id: str, users: Users) -
     if client is None or not session or client.request.scope.get("shoal.session") != session:
         return False
     return users.by_session(session) is not None
+
+
+async def close_ended(users: Users) -> None:
+    """Close the websockets of sessions that have ended, so that their pages get nothing more."""
+    for socket, environ in list(core.sio.environ.items()):
+        session = environ.get("asgi.scope", {}).get("shoal.session")
+        if not session or users.by_session(session) is None:
+            await core.sio.eio.disconnect(socket)

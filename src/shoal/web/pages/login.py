@@ -13,6 +13,7 @@ from shoal.web.answers import plain_page
 from shoal.web.refusals import TooMany
 from shoal.web.security import address_of, session_of, set_session_cookie, user_of
 from shoal.web.services import Services
+from shoal.web.sockets import close_ended
 from shoal.web.users import User
 
 FORM = """<h1>Shoal</h1>
@@ -67,9 +68,10 @@ def register(services: Services) -> None:
         return _logged_in(plain_page("Logged in", body, head=head), user)
 
     @app.post("/logout", include_in_schema=False)
-    def log_out(request: Request) -> Response:
+    async def log_out(request: Request) -> Response:
         if session := session_of(request):
             services.users.end_session(session)
+        await close_ended(services.users)
         services.audit.record(user_of(request).name, "logged out")
         answer = RedirectResponse("/login", 303)
         set_session_cookie(answer.headers, services, "")
