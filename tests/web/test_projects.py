@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -123,6 +124,16 @@ def test_changes_are_undone_and_redone_one_by_one(projects: Projects) -> None:
     project = projects.change(project, definition={"k": 11, "attributes": {}})
     assert not projects.can_redo(project)
     assert projects.undo(project).definition["k"] == 3
+
+
+def test_an_amended_change_is_undone_with_the_one_before(projects: Projects) -> None:
+    project = projects.create("ada", "x")
+    project = projects.change(project, source={"upload": "data-0.csv"})
+    project = projects.save(replace(project, reading={"delimiter": ";"}), amend=True)
+    assert projects.get(project.id, "ada").reading == {"delimiter": ";"}
+    undone = projects.undo(project)
+    assert undone.source is None
+    assert projects.redo(undone).reading == {"delimiter": ";"}
 
 
 def test_a_new_name_is_no_change_to_undo(projects: Projects) -> None:

@@ -8,8 +8,10 @@ import gzip
 import io
 import os
 import zipfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,6 +25,7 @@ from shoal.web.store import Store
 from shoal.web.upload_kinds import MOST_COLUMNS, UnknownKind, kind_of
 from shoal.web.uploads import AT_ONCE, NoRoom, Upload, Uploads
 
+T = TypeVar("T")
 CSV = b"name,age\nAda,36\nBob,41\n"
 
 
@@ -36,11 +39,17 @@ async def pieces(*given: bytes) -> AsyncIterator[bytes]:
         yield each
 
 
+def finished(coroutine: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine, run in a thread: a browser of other tests has this one's loop."""
+    with ThreadPoolExecutor() as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
 def receive(
     uploads: Uploads, *given: bytes, label: str = "people.csv", declared: int | None = None
 ) -> Upload:
     body = pieces(*given)
-    return asyncio.run(uploads.receive(body, owner="ada", label=label, declared=declared))
+    return finished(uploads.receive(body, owner="ada", label=label, declared=declared))
 
 
 def files(tmp_path: Path) -> Sequence[str]:
@@ -75,7 +84,7 @@ def test_a_body_declared_too_large_is_refused_before_it_is_read(tmp_path: Path) 
 
     uploads = make(tmp_path, upload_bytes=100)
     with pytest.raises(TooLarge):
-        asyncio.run(uploads.receive(never(), owner="ada", label="x.csv", declared=101))
+        finished(uploads.receive(never(), owner="ada", label="x.csv", declared=101))
 
 
 def test_a_body_that_says_nothing_of_its_length_is_refused_at_the_limit(tmp_path: Path) -> None:
@@ -89,7 +98,7 @@ def test_a_body_that_says_nothing_of_its_length_is_refused_at_the_limit(tmp_path
 
     uploads = make(tmp_path, upload_bytes=50_000)
     with pytest.raises(TooLarge):
-        asyncio.run(uploads.receive(endless(), owner="ada", label="x.csv", declared=10))
+        finished(uploads.receive(endless(), owner="ada", label="x.csv", declared=10))
     assert read <= 52_000
     assert files(tmp_path) == []
     assert uploads.of("ada") == []
@@ -102,7 +111,7 @@ def test_a_broken_connection_leaves_nothing(tmp_path: Path) -> None:
 
     uploads = make(tmp_path)
     with pytest.raises(ConnectionResetError):
-        asyncio.run(uploads.receive(broken(), owner="ada", label="x.csv"))
+        finished(uploads.receive(broken(), owner="ada", label="x.csv"))
     assert files(tmp_path) == []
 
 
@@ -139,7 +148,7 @@ def test_one_user_has_few_uploads_at_once(tmp_path: Path) -> None:
         gate.set()
         return await asyncio.gather(*running, return_exceptions=True)
 
-    assert all(isinstance(each, Upload) for each in asyncio.run(many()))
+    assert all(isinstance(each, Upload) for each in finished(many()))
     assert len(uploads.of("ada")) == AT_ONCE
 
 

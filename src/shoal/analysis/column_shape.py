@@ -51,10 +51,7 @@ def type_of(values: pa.Array) -> ValueType:
 
 
 def histogram(values: pa.Array, counts: Ints, kind: ValueType) -> tuple[int, ...]:
-    """Records in ranges of equal width where values have an order, else of the frequent values.
-
-    The last bar of values without an order stands for all the others.
-    """
+    """Records in ranges of equal width where values have an order, else of the frequent values."""
     if not len(values):
         return ()
     numbers = _numbers(values, kind)
@@ -62,10 +59,7 @@ def histogram(values: pa.Array, counts: Ints, kind: ValueType) -> tuple[int, ...
         bars = min(BARS, len(values))
         found = np.histogram(numbers, bins=bars, weights=counts)[0]
         return tuple(found.astype(np.int64).tolist())
-    frequent = np.sort(counts)[::-1]
-    if len(frequent) > BARS:
-        frequent = np.append(frequent[: BARS - 1], frequent[BARS - 1 :].sum())
-    return tuple(frequent.tolist())
+    return tuple(np.sort(counts)[::-1][:BARS].tolist())
 
 
 def _all(values: pa.Array, pattern: str) -> bool:

@@ -88,9 +88,9 @@ class _Counted:
 
 
 def profile_table(
-    source: Source, missing: Sequence[str] | None = None, progress: Progress = lambda *_: None
+    source: Source, missing: Sequence[str], progress: Progress = lambda *_: None
 ) -> TableProfile:
-    """Count and guess; `missing` are the texts for missing, else the usual ones that occur."""
+    """Count and guess; `missing` are the texts for missing values."""
     records = int(source.count_by(()).column(0)[0].as_py())
     if not records:
         raise BadData(
@@ -99,34 +99,31 @@ def profile_table(
             hint="roles and hierarchies are proposed from the values; give a table with some",
         )
     names = [column.name for column in source.columns()]
-    tokens = tuple(missing) if missing is not None else _usual_tokens(source, names)
     counted = {}
     for number, name in enumerate(names, 1):
-        counted[name] = _count(source, name, tokens, records)
+        counted[name] = _count(source, name, missing, records)
         progress(number, len(names))
-    guesses, person = _guess(source, counted, tokens)
+    guesses, person = _guess(source, counted, missing)
     return TableProfile(
         records,
         tuple(_column(counted[found.profile.name], found) for found in guesses),
-        tokens,
+        tuple(missing),
         person,
     )
 
 
-def _usual_tokens(source: Source, names: Sequence[str]) -> tuple[str, ...]:
+def usual_missing(source: Source) -> tuple[str, ...]:
     """The usual texts for missing values that occur in some column."""
     found: set[str] = set()
-    for name in names:
+    for column in source.columns():
         try:
-            table = source.count_by((name,), at_most=MOST_VALUES)
+            table = source.count_by((column.name,), at_most=MOST_VALUES)
         except BadData as error:
             if error.code != "unsupported-type":
                 raise
             continue
         present = pc.is_in(pa.array(MISSING_TOKENS), value_set=table.column(0).combine_chunks())
-        found |= {
-            t for t, is_there in zip(MISSING_TOKENS, present.to_pylist(), strict=True) if is_there
-        }
+        found.update(pa.array(MISSING_TOKENS).filter(present).to_pylist())
     return tuple(token for token in MISSING_TOKENS if token in found)
 
 

@@ -21,6 +21,7 @@ from shoal.definition.model import Definition
 from shoal.definition.read import from_mapping
 from shoal.definition.write import spelled, yaml_lines
 from shoal.errors import BadDefinition, Mistake, UserError
+from shoal.web.users import may_use
 
 if TYPE_CHECKING:
     from shoal.web.projects import Project, Projects
@@ -108,11 +109,7 @@ def files_beside(projects: Projects, project: Project) -> dict[str, Path]:
 
 def allowed_for(services: Services, user: User) -> list[AllowedSource]:
     """The sources that an administrator allows this user."""
-    return [
-        source
-        for source in services.settings.sources.values()
-        if user.name in source.users or user.roles & source.roles
-    ]
+    return [each for each in services.settings.sources.values() if may_use(user, each)]
 
 
 def source_path(projects: Projects, project: Project) -> Path:
@@ -135,7 +132,7 @@ def fingerprint(project: Project, services: Services) -> str:
     """
     source: Any = project.source
     if source and "allowed" in source:
-        source = _allowed(services, str(source["allowed"]))
+        source = allowed_location(services, str(source["allowed"]))
     said = [source, project.reading, _said(project), dict(project.attributes)]
     return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()
 
@@ -186,7 +183,7 @@ def _real_source(services: Services, project: Project) -> Any:
     if source is None:
         raise no_source()
     if "allowed" in source:
-        return _allowed(services, str(source["allowed"]))
+        return allowed_location(services, str(source["allowed"]))
     return {"path": str(source_path(services.projects, project)), **_reading(project)}
 
 
@@ -195,7 +192,7 @@ def _reading(project: Project) -> dict[str, Any]:
     return {key: value for key, value in project.reading.items() if key != "path"}
 
 
-def _allowed(services: Services, name: str) -> Any:
+def allowed_location(services: Services, name: str) -> Any:
     """The location of an allowed source; the administrator may have taken it away meanwhile."""
     source = services.settings.sources.get(name)
     if source is None:
@@ -213,7 +210,7 @@ def _real_population(services: Services, said: Any) -> Any:
     if not isinstance(source, Mapping) or set(source) != {"allowed"}:
         remedy = "choose one of the sources that the administrator allows"
         raise BadDefinition("definition", [Mistake("population.source", "is not allowed", remedy)])
-    return {**said, "source": _allowed(services, str(source["allowed"]))}
+    return {**said, "source": allowed_location(services, str(source["allowed"]))}
 
 
 def _with_real_path(projects: Projects, project: Project, name: str, said: Any) -> Any:

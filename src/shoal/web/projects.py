@@ -154,17 +154,18 @@ class Projects:
             )
         shutil.rmtree(self.folder(project), ignore_errors=True)
 
-    def save(self, project: Project) -> Project:
+    def save(self, project: Project, *, amend: bool = False) -> Project:
         """Save what was chosen; ChangedElsewhere if somebody else has saved since it was read.
 
         Jobs and fingerprints are not saved here, but by `note_job`. A change of the source, the
-        reading, the definition or the chosen node can be undone.
+        reading, the definition or the chosen node can be undone; with `amend` it counts as part of
+        the change before.
         """
         with self._store.transaction() as connection:
             row = self._current(connection, project)
             state, former = row["state"], _project(row)
             if _undone(former) != _undone(project):
-                state += 1
+                state += not amend
                 connection.execute(
                     "DELETE FROM project_states WHERE project = ? AND (number >= ? OR number < ?)",
                     (project.id, state, state - MOST_STATES),
@@ -291,8 +292,8 @@ def _content(project: Project) -> str:
 
 
 def _undone(project: Project) -> str:
-    """What undo brings back, as comparable text; the order of keys counts."""
-    return json.dumps({key: getattr(project, key) for key in _UNDONE})
+    """What undo brings back, as comparable text."""
+    return json.dumps({key: getattr(project, key) for key in _UNDONE}, sort_keys=True)
 
 
 def _keep_state(connection: sqlite3.Connection, project: Project, number: int) -> None:

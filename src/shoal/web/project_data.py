@@ -1,0 +1,195 @@
+"""The data of a project: where it comes from, its profile, and what the profile makes of it.
+
+Whatever gives a project its data starts the task `profile`. When that is done, `take_profile` puts
+its guesses into the definition, as far as the custodian has not decided yet. A profile belongs to a
+source, a way to read it, and texts for missing values: `data_fingerprint` says whether it is of the
+project as it is now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import yaml
+
+from shoal.demo.files import DATA, definition_text
+from shoal.demo.registry import write_registry
+from shoal.demo.vocabulary import COUNTRIES
+from shoal.errors import ShoalError
+from shoal.web.project_definition import KEYS, allowed_location, source_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shoal.web.jobs.model import Job
+    from shoal.web.projects import Project
+    from shoal.web.services import Services
+    from shoal.web.uploads import Upload
+
+PROFILE = "profile"
+"""The purpose of the job, and its task."""
+PENDING = ""
+"""The fingerprint of a profile that was not taken into the project yet."""
+
+ProfileState = Literal["none", "running", "failed", "ready", "outdated", "done"]
+
+
+def take_upload(services: Services, project: Project, upload: Upload) -> Project:
+    """Let an uploaded file in the project's folder be its data, and begin to read it."""
+    source = {"upload": upload.file, "label": upload.label, "kind": upload.kind}
+    return _take_source(services, project, {**source, "bytes": upload.bytes})
+
+
+def take_allowed(services: Services, project: Project, name: str) -> Project:
+    """Let a source that the administrator allows be the project's data, and begin to read it."""
+    return _take_source(services, project, {"allowed": name})
+
+
+def _take_source(services: Services, project: Project, source: Mapping[str, Any]) -> Project:
+    changed = services.projects.change(
+        project, source=source, reading={}, chosen=None, decision=None
+    )
+    return start_profile(services, changed, {}, None)
+
+
+async def create_demo(services: Services, owner: str) -> Project:
+    """A project with the data and the definition of `shoal demo`."""
+    project = services.projects.create(owner, "Demo: invented patients")
+    file = f"data-{secrets.token_hex(16)}.csv"
+    path = services.projects.folder(project) / file
+    await asyncio.to_thread(_write_demo, path)
+    source = {"upload": file, "label": DATA, "kind": "CSV", "bytes": path.stat().st_size}
+    definition = demo_definition()
+    project = services.projects.save(
+        replace(project, source=source, definition=definition), amend=True
+    )
+    return start_profile(services, project, {}, definition["missing"]["values"])
+
+
+def _write_demo(path: Path) -> None:
+    path.touch(mode=0o600)
+    write_registry(path)
+
+
+def demo_definition() -> dict[str, Any]:
+    """The definition of the demonstration, with the hierarchy of countries as a tree in it."""
+    said: dict[str, Any] = yaml.safe_load(definition_text())
+    tree = {
+        continent: {region: list(countries) for region, countries in regions.items()}
+        for continent, regions in COUNTRIES.items()
+    }
+    said["attributes"]["country"]["hierarchy"] = {"tree": tree}
+    return {key: value for key, value in said.items() if key in KEYS}
+
+
+def start_profile(
+    services: Services,
+    project: Project,
+    stated: Mapping[str, Any],
+    missing: Sequence[str] | None,
+) -> Project:
+    """Begin to read and count the data; `stated` and `missing` are what shall not be guessed."""
+    arguments: dict[str, Any] = {
+        "stated": dict(stated),
+        "missing": None if missing is None else list(missing),
+        "most": services.settings.limits.upload_rows,
+    }
+    source = project.source or {}
+    if "allowed" in source:
+        name = str(source["allowed"])
+        arguments |= {"label": name, "location": allowed_location(services, name)}
+    else:
+        path = source_path(services.projects, project)
+        arguments |= {"path": str(path), "label": str(source.get("label") or path.name)}
+    job = services.jobs.submit(PROFILE, arguments, owner=project.owner, project=project.id)
+    return services.projects.note_job(project, PROFILE, job.id, PENDING)
+
+
+def profile_state(services: Services, project: Project) -> tuple[ProfileState, Job | None]:
+    """How far the profile of the project's data is, and its job.
+
+    A profile that is `ready` can be taken; an `outdated` one is of other data, or was deleted.
+    """
+    if project.source is None:
+        return "none", None
+    try:
+        job = services.jobs.get(project.jobs.get(PROFILE, ""), project.owner)
+    except ShoalError:
+        return "outdated", None
+    if not job.has_ended:
+        return "running", job
+    if project.fingerprints.get(PROFILE) == PENDING:
+        return ("ready" if job.state == "done" else "failed"), job
+    if project.fingerprints.get(PROFILE) != data_fingerprint(project):
+        return "outdated", job
+    return ("done" if job.state == "done" else "failed"), job
+
+
+def profile_of(services: Services, project: Project) -> dict[str, Any] | None:
+    """The profile of the project's data; None where there is none of the data as it is now."""
+    state, job = profile_state(services, project)
+    if state not in ("ready", "done") or job is None:
+        return None
+    found: dict[str, Any] = services.jobs.result(job.id, project.owner)
+    return found
+
+
+def take_profile(services: Services, project: Project) -> Project:
+    """Put what a profile found into the project, where it is ready; else the project as it is."""
+    state, job = profile_state(services, project)
+    if state != "ready" or job is None:
+        return project
+    profile = services.jobs.result(job.id, project.owner)
+    is_first = not project.attributes
+    definition = with_profile(project.definition, profile)
+    changed = replace(project, reading=profile["source"], definition=definition)
+    saved = services.projects.save(changed, amend=is_first)
+    return services.projects.note_job(saved, PROFILE, job.id, data_fingerprint(saved))
+
+
+def with_profile(definition: Mapping[str, Any], profile: Mapping[str, Any]) -> dict[str, Any]:
+    """The definition for the columns of a profile: decided ones stay, new ones as guessed."""
+    former: Mapping[str, Any] = definition.get("attributes", {})
+    names = [column["name"] for column in profile["columns"]]
+    guessed = {column["name"]: column["attribute"] for column in profile["columns"]}
+    found = {key: value for key, value in definition.items() if key != "attributes"}
+    if not former and profile["person"]:
+        found["person"] = list(profile["person"]["columns"])
+    if not set(persons_of(found)) <= set(names):
+        found.pop("person", None)
+    found = with_missing(found, profile["missing"])
+    return {**found, "attributes": {name: former.get(name, guessed[name]) for name in names}}
+
+
+def with_missing(definition: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
+    """The definition with these texts for missing values."""
+    said = definition.get("missing", {})
+    kept = {"match": said} if isinstance(said, str) else dict(said)
+    found = {**definition, "missing": {**kept, "values": list(texts)}}
+    if not texts and not kept.keys() - {"values"}:
+        del found["missing"]
+    return found
+
+
+def missing_texts(project: Project) -> list[str]:
+    """The texts for missing values that the definition states."""
+    said = project.definition.get("missing", {})
+    return list(said.get("values", ())) if isinstance(said, Mapping) else []
+
+
+def persons_of(definition: Mapping[str, Any]) -> list[str]:
+    """The columns that identify persons."""
+    said = definition.get("person", ())
+    return [said] if isinstance(said, str) else list(said)
+
+
+def data_fingerprint(project: Project) -> str:
+    """What a profile depends on: the source, how it is read, and what means missing."""
+    said = [project.source, project.reading, missing_texts(project)]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

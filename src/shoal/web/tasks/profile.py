@@ -1,0 +1,105 @@
+"""Read the data of a project as it is stated or guessed, and say what each column is.
+
+Arguments: `path` and `label` of an uploaded file, or the `location` of an allowed source; `stated`,
+what the custodian fixed of how to read the file; `missing`, the texts for missing values, None to
+guess them; `most`, how many records are allowed. The folder then has the records as Parquet. The
+result holds no value of the data but texts for missing values. How the file is read is said as the
+event `reading` before anything can fail, so a page can offer to change it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+
+from shoal.analysis.table_profile import TableProfile, profile_table, usual_missing
+from shoal.definition.sources import SourceChoice
+from shoal.engines.duckdb.files import open_files
+from shoal.engines.formats.guessing import guess_reading
+from shoal.engines.opening import open_source
+from shoal.engines.options import FileOptions, Resources
+from shoal.events import Phase, Working
+from shoal.web.cached_table import TABLE, copy_table
+from shoal.web.project_definition import plain_file_name
+
+if TYPE_CHECKING:
+    from shoal.engines.base import Source
+    from shoal.web.jobs.model import Context
+
+COPYING = 0.5
+"""The share of the work that copying is; counting is the rest."""
+
+
+def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    """Copy the records, count every column, guess its role."""
+    reading, location = _read(arguments, context)
+    context.observe(Phase("read", arguments.get("label") or ""))
+    resources = Resources(memory_limit=context.memory // 2)
+    table = context.folder / TABLE
+    with _opened(location, arguments, resources) as source:
+        records = copy_table(source, table, arguments["most"], lambda _: None)
+    context.observe(Working(COPYING))
+
+    def progress(done: int, columns: int) -> None:
+        context.observe(Working(COPYING + (1 - COPYING) * done / columns))
+
+    with open_files(FileOptions(str(table)), name=arguments["label"], resources=resources) as copy:
+        missing = arguments["missing"]
+        if missing is None:
+            seen = reading["missing"] if reading else ()
+            missing = tuple(dict.fromkeys((*seen, *usual_missing(copy))))
+        found = profile_table(copy, missing, progress)
+    return {**_json(found), "records": records, "reading": reading, "source": location.get("said")}
+
+
+def _read(
+    arguments: Mapping[str, Any], context: Context
+) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """How the file is read, and where the records are; an allowed source is read as it says."""
+    if "location" in arguments:
+        return None, {"location": arguments["location"], "said": {}}
+    found = guess_reading(Path(arguments["path"]), arguments["label"], arguments["stated"])
+    reading = found.to_json()
+    context.say("reading", reading)
+    if found.problem is not None:
+        raise found.problem
+    said = found.source()
+    return reading, {
+        "location": {"path": plain_file_name(arguments["label"]), **said},
+        "said": said,
+    }
+
+
+@contextmanager
+def _opened(
+    location: Mapping[str, Any], arguments: Mapping[str, Any], resources: Resources
+) -> Iterator[Source]:
+    """The source, with an uploaded file under the user's own name, which messages then have."""
+    choice: Any = TypeAdapter(SourceChoice)
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            if "path" in arguments:
+                Path(plain_file_name(arguments["label"])).symlink_to(arguments["path"])
+            options = choice.validate_python(location["location"]).options()
+            with open_source(options, resources=resources) as source:
+                yield source
+        finally:
+            os.chdir(before)
+
+
+def _json(found: TableProfile) -> dict[str, Any]:
+    person = None if found.person is None else asdict(found.person)
+    columns = [
+        {**asdict(column), "warnings": [asdict(each) for each in column.warnings]}
+        for column in found.columns
+    ]
+    return {"missing": list(found.missing), "columns": columns, "person": person}
