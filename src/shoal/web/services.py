@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from shoal.web.audit import Audit
 from shoal.web.folder_lock import FolderLock, lock_folder
 from shoal.web.jobs.queue import Jobs
+from shoal.web.mart.results import MartResults
+from shoal.web.mart.service import Marts
 from shoal.web.projects import Projects
 from shoal.web.settings import Settings
 from shoal.web.store import Store
@@ -27,6 +29,8 @@ class Services:
     jobs: Jobs
     projects: Projects
     uploads: Uploads
+    mart: Marts
+    mart_results: MartResults
     lock: FolderLock
 
     def delete_old(self) -> None:
@@ -49,13 +53,18 @@ def open_services(settings: Settings) -> Services:
         users = Users.single(store, seconds)
     else:
         users = Users(store, settings.users, seconds)
+    audit = Audit(store)
+    jobs = Jobs(store, settings.folder / "jobs", settings.limits)
+    mart = Marts(settings, store, jobs, audit)
     return Services(
         settings=settings,
         store=store,
         users=users,
-        audit=Audit(store),
-        jobs=Jobs(store, settings.folder / "jobs", settings.limits),
+        audit=audit,
+        jobs=jobs,
         projects=Projects(store, settings.folder),
         uploads=Uploads(store, settings.folder, settings.limits),
+        mart=mart,
+        mart_results=MartResults(mart, jobs),
         lock=lock,
     )
