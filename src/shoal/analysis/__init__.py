@@ -13,6 +13,8 @@ Nodes:
 
 - `solutions`: the least lossy safe nodes, and with `minimal` those with no safe node below them.
 - `frontier`: the optimum of a grid of demands (`grid`); `trade_off` has the argument.
+- `feasibility`: what is known before any search: the lattice, both its ends, warnings.
+- `best_node`: the search of a run without its release.
 - `lattice`: every node, safe or not; `hasse` draws nodes. `nodes` is what these
   lists and the questions below share.
 

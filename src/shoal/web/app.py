@@ -66,6 +66,7 @@ def _mount_pages(main: FastAPI, services: Services) -> None:
         reconnect_timeout=10,
         storage_secret=None,
         tailwind=False,
+        favicon=STATIC / "shoal.svg",
         markdown=False,
     )
     guard_sockets(services.users)

@@ -116,15 +116,21 @@ def _encoding(path: Path, head: bytes, stated: str | None) -> str:
     if stated is None:
         marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         return "utf-16" if marked else "utf-8-sig"
+    name = checked_encoding(path, stated)
+    return "utf-8-sig" if name in ("utf-8", "ascii") else name
+
+
+def checked_encoding(path: Path, stated: str) -> str:
+    """The usual name of a stated encoding; an error for one that is not known or is of no text."""
     try:
-        name = codecs.lookup(stated).name
-    except LookupError:
+        "".encode(stated)
+        return codecs.lookup(stated).name
+    except (LookupError, ValueError):
         raise BadData(
             f"no encoding is called {stated!r} ({path})",
             code="unknown-encoding",
             hint="common ones are utf-8, utf-16, latin-1 and windows-1252",
         ) from None
-    return "utf-8-sig" if name in ("utf-8", "ascii") else name
 
 
 def not_decoded(path: Path, encoding: str, line: int) -> BadData:

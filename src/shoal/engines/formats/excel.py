@@ -28,6 +28,8 @@ MOST_COLUMNS = 16_384
 LONGEST = 32_767
 """What a sheet can hold: rows, columns, and characters in a cell."""
 SHEET = "release"
+SMALL, MOST_UNPACKED = 100_000_000, 200
+"""A workbook with more bytes than this unpacks to at most so many times its size."""
 
 _NOT_IN_SHEETS = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
@@ -85,6 +87,7 @@ class ExcelReader:
         self.check()
         import openpyxl
 
+        check_unpacked_size(path)
         with path.open("rb") as file:
             try:
                 book = openpyxl.load_workbook(file, read_only=True, data_only=True)
@@ -231,6 +234,24 @@ def _character(escape: re.Match[str]) -> str:
     """The character behind `_xHHHH_`, by which sheets hold what XML cannot."""
     code = int(escape[1], 16)
     return escape[0] if 0xD800 <= code < 0xE000 else chr(code)
+
+
+def check_unpacked_size(path: Path) -> None:
+    """Refuse a workbook that unpacks to far more than it is: it would fill the memory.
+
+    What is read of a part never exceeds the size that the archive states for it.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(part.file_size for part in archive.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        raise _unreadable(path) from None
+    if unpacked > max(SMALL, MOST_UNPACKED * path.stat().st_size):
+        raise BadData(
+            f"{path} unpacks to {unpacked:,} bytes, far more than a workbook of its size has",
+            code="unreadable-data",
+            hint="open it in a spreadsheet and save it again, or give the table as CSV",
+        )
 
 
 def _unknown_layout(path: Path) -> BadData:

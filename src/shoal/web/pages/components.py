@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
@@ -19,6 +19,7 @@ from shoal.errors import BadDefinition, Infeasible, ShoalError
 from shoal.web.pages.terms import TERMS
 
 Kind = Literal["plain", "primary", "quiet", "danger"]
+E = TypeVar("E", bound=ui.element)
 Tone = Literal["info", "good", "warning", "problem"]
 
 _ICONS: Mapping[str, str] = {
@@ -48,7 +49,7 @@ def box(classes: str = "", tag: str = "div") -> ui.element:
     return ui.element(tag).classes(classes)
 
 
-def attributes(element: ui.element, **values: str) -> ui.element:
+def attributes(element: E, **values: str) -> E:
     """Set attributes of an element to any text: `attributes(e, aria_label=name)`."""
     for name, value in values.items():
         element.props[name.replace("_", "-")] = value

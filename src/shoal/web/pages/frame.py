@@ -92,6 +92,11 @@ class Frame:
         with self._action:
             return button(label, on_click, kind="quiet")
 
+    def clear_actions(self) -> None:
+        """Take the buttons away: what they did is being done."""
+        self._action.clear()
+        self._primary = None
+
 
 class StepFrame(Frame):
     """The frame of a step: it knows the project, saves it, and shows how far it is."""

@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from nicegui import app, ui
+from nicegui import ui
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -24,8 +24,7 @@ _DARK: dict[Theme, bool | None] = {"system": None, "light": False, "dark": True}
 
 
 def register(services: Services) -> None:  # noqa: ARG001 all pages are registered alike
-    """Serve the style sheet and put it into the head of every page."""
-    app.add_static_files("/static", STATIC)
+    """Put the style sheet into the head of every page."""
     ui.add_head_html(
         f'<link rel="stylesheet" href="{static("shoal.css")}">'
         f'<script src="{static("shoal.js")}"></script>',
