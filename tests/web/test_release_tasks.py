@@ -1,0 +1,199 @@
+"""What workers do for Explore, Compare and Decide, and the words and commands around it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.choosing import parse_levels
+from shoal.demo.files import write_demo
+from shoal.errors import Infeasible, UserError
+from shoal.web.commands import run_command
+from shoal.web.jobs.model import Context
+from shoal.web.node_words import release_sentence
+from shoal.web.numbers import numbers_for
+from shoal.web.tasks import compare, lattice, node, propose, release, solutions
+
+pytestmark = pytest.mark.slow
+
+NAMES = {
+    "yaml": "patients.yaml",
+    "xml": "patients-definition.xml",
+    "json": "patients-definition.json",
+    "zip": "patients-definition.zip",
+    "report": "patients-report.html",
+    "result": "patients-result.json",
+    "transformation": "patients-transformation.json",
+}
+
+
+@pytest.fixture(scope="module")
+def server_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server keeps the uploads: the demo with few records."""
+    folder = tmp_path_factory.mktemp("server")
+    write_demo(folder, 1500, 7)
+    return folder
+
+
+def layout_in(folder: Path, **changes: str) -> dict[str, Any]:
+    text = (folder / "patients.yaml").read_text(encoding="utf-8")
+    text = text.replace("output: release.csv\nreport: report.html", "output: patients-release.csv")
+    for old, new in changes.items():
+        text = text.replace(f"{old}: ", f"{old}: {new} #", 1)
+    return {
+        "file": "patients.yaml",
+        "text": text,
+        "files": {
+            "patients.csv": str(folder / "patients.csv"),
+            "hierarchies/country.csv": str(folder / "hierarchies" / "country.csv"),
+        },
+    }
+
+
+class Said(list[tuple[str, Mapping[str, Any]]]):
+    """The events of a job."""
+
+
+@pytest.fixture
+def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Context]:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    said = Said()
+    yield Context(folder, lambda event: None, lambda name, data: said.append((name, data)), 0)
+    assert not any(str(tmp_path) in json.dumps(data) for _, data in said)
+
+
+def release_arguments(layout: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "layout": layout,
+        "command": "shoal run patients.yaml",
+        "names": NAMES,
+        "definitions": {"yaml": layout["text"]},
+        **more,
+    }
+
+
+def test_the_release_of_a_job_is_that_of_the_command_line_byte_by_byte(
+    server_folder: Path, context: Context, tmp_path: Path
+) -> None:
+    layout = layout_in(server_folder)
+    made = release.run(release_arguments(layout), context)
+    own = tmp_path / "own"
+    with zipfile.ZipFile(context.folder / NAMES["zip"]) as packed:
+        packed.extractall(own)
+    (own / "patients.csv").write_bytes((server_folder / "patients.csv").read_bytes())
+    assert (own / "patients.yaml").read_text(encoding="utf-8") == layout["text"]
+    shoal.run(own / "patients.yaml")
+    released = (context.folder / "patients-release.csv").read_bytes()
+    assert released == (own / "patients-release.csv").read_bytes()
+    assert made["result"]["verified"]
+    assert set(made["files"]) == {"release", "yaml", "zip", "report", "result", "transformation"}
+    assert sorted(path.name for path in context.folder.iterdir()) == sorted(made["files"].values())
+
+
+def test_what_a_job_writes_names_the_owners_file_and_no_path_of_the_server(
+    server_folder: Path, context: Context
+) -> None:
+    release.run(release_arguments(layout_in(server_folder)), context)
+    for path in context.folder.iterdir():
+        if path.suffix in (".html", ".json"):
+            assert str(server_folder) not in path.read_text(encoding="utf-8")
+    assert "Release of patients.csv" in (context.folder / NAMES["report"]).read_text("utf-8")
+
+
+def test_a_proposal_writes_nothing_and_says_what_the_release_would(
+    server_folder: Path, context: Context
+) -> None:
+    layout = layout_in(server_folder)
+    best = solutions.run({"layout": layout, "best": 3}, context)["solutions"][0]
+    proposed = propose.run({"layout": layout, "levels": best["levels"]}, context)
+    assert list(context.folder.iterdir()) == []
+    made = release.run(release_arguments(layout), context)["result"]
+    for key in ("levels", "loss", "suppressed", "classes", "smallest_class", "warnings"):
+        assert proposed["result"][key] == made[key]
+    assert [each["attribute"] for each in proposed["examples"]] == list(best["levels"])
+
+
+def test_nodes_are_described_and_compared_without_writing(
+    server_folder: Path, context: Context
+) -> None:
+    layout = layout_in(server_folder)
+    found = solutions.run({"layout": layout, "best": 2}, context)["solutions"]
+    first, second = (each["levels"] for each in found)
+    described = node.run({"layout": layout, "levels": second, "other": first}, context)
+    assert described["node"]["loss"] == found[1]["loss"]
+    assert described["other"]["loss"] == found[0]["loss"]
+    drawn = lattice.run({"layout": layout, "around": first, "also": [second]}, context)
+    shown = [tuple(each["node"]) for each in drawn["nodes"]]
+    assert {tuple(first.values()), tuple(second.values())} <= set(shown)
+    hidden = compare.run({"layout": layout, "levels": first}, context)
+    assert not any(each["examples"] for each in hidden["sample"])
+    assert list(context.folder.iterdir()) == []
+
+
+def test_a_node_that_is_not_safe_is_neither_proposed_nor_released(
+    server_folder: Path, context: Context
+) -> None:
+    layout = layout_in(server_folder)
+    levels = dict.fromkeys(("birth", "sex", "zip", "country", "occupation"), 0)
+    for task in (propose, compare):
+        with pytest.raises(Infeasible, match="is not safe"):
+            task.run({"layout": layout, "levels": levels}, context)
+    with pytest.raises(Infeasible, match="is not safe"):
+        release.run(release_arguments(layout, levels=levels), context)
+    assert list(context.folder.iterdir()) == []
+
+
+def test_an_infeasible_demand_gives_the_reasons_and_remedies_of_the_command_line(
+    server_folder: Path, context: Context
+) -> None:
+    layout = layout_in(server_folder, k="1400", suppression="0%")
+    layout["text"] = layout["text"].replace(
+        "{date: [year, decade, century]}}", "{date: [year]}, limit: 1}"
+    )
+    with pytest.raises(Infeasible) as caught:
+        release.run(release_arguments(layout), context)
+    assert caught.value.reasons
+    assert caught.value.remedies
+    assert list(context.folder.iterdir()) == []
+
+
+@settings(max_examples=40)
+@given(st.dictionaries(st.text(min_size=1, max_size=8), st.integers(0, 9), min_size=1, max_size=4))
+def test_a_command_can_be_pasted_whatever_the_columns_are_called(levels: dict[str, int]) -> None:
+    line = run_command("a b.yaml", levels=levels, time_limit="3s", report="r'.html")
+    words = shlex.split(line)
+    assert words[:3] == ["shoal", "run", "a b.yaml"]
+    assert words[-4:] == ["--time-limit", "3s", "--report", "r'.html"]
+    given_nodes = [word.removeprefix("--node=") for word in words if word.startswith("--node=")]
+    try:
+        assert parse_levels(given_nodes) == levels
+    except (UserError, AssertionError):
+        # A name that begins or ends with a space, or has "=1," in it, cannot be said in --node.
+        assert any(name != name.strip() or "=" in name or "," in name for name in levels)
+
+
+def test_the_sentence_is_in_the_readers_numbers() -> None:
+    result = {
+        "levels": {"age": 1, "sex": 0, "zip": 3},
+        "smallest_class": 2049,
+        "smallest_class_persons": None,
+        "loss": 0.2833,
+        "loss_model": "iyengar",
+        "suppressed": 0,
+    }
+    assert release_sentence(numbers_for("en"), result) == (
+        "Release (1,0,3): every record is like at least 2,048 others; 28.33% of the detail is "
+        "lost; 0 records left out."
+    )
+    assert "2.048 others; 28,33\N{NO-BREAK SPACE}%" in release_sentence(numbers_for("de"), result)
