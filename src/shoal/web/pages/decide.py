@@ -153,7 +153,7 @@ class DecidePage:
         self._side.clear()
         with self._side:
             self._show_side(plain["result"])
-        self._accept = frame.primary("Accept and release", self._on_accept, icon="check")
+        self._accept = frame.primary("Accept and release", self._on_accept)
         frame.secondary("Decline", self._ask_reason)
         self._enable()
 

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 BEST, SECONDS = 12, 60.0
 """So many of the best nodes are listed, looked for no longer than this."""
 
+TO_THE_SIDE = "if (innerWidth <= 700) document.querySelector('.side').scrollIntoView()"
+"""On a small screen the description is below the picture."""
+
 
 def register(services: Services) -> None:
     """The page `/project/ID/explore`."""
@@ -163,7 +166,7 @@ class ExplorePage:
             levels=node,
             name=node_text(node),
             k=numbers.count(each["k"]),
-            lost=lost,
+            lost=lost if each["loss"] is not None else "\N{EN DASH}",
             says=(
                 f"{node_text(node)}: {', '.join(words)}; k {numbers.count(each['k'])}, "
                 f"lost {lost}, {numbers.things(each['suppressed'], 'record')} left out"
@@ -203,6 +206,7 @@ class ExplorePage:
         if self._picture is not None:
             self._picture.select(self._index(levels))
         self._node.show(levels)
+        ui.run_javascript(TO_THE_SIDE)
 
     def _walk(self) -> None:
         """Count the nodes around the one that is described."""
