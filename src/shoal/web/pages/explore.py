@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 BEST, SECONDS = 12, 60.0
 """So many of the best nodes are listed, looked for no longer than this."""
 
-TO_THE_SIDE = "if (innerWidth <= 700) document.querySelector('.side').scrollIntoView()"
-"""On a small screen the description is below the picture."""
-
 
 def register(services: Services) -> None:
     """The page `/project/ID/explore`."""
@@ -145,7 +142,8 @@ class ExplorePage:
             self._picture = LatticePicture(self._shown(), label, self._clicked)
             self._picture.select(self._index(self._node.levels))
             if not plain["complete"]:
-                button("Show the nodes around the described one", self._walk, small=True)
+                with box("line"):
+                    button("Show the nodes around the described one", self._walk, small=True)
             with box("as-table", "details"):
                 text("summary", "The same as a table")
                 self._as_table(plain["names"])
@@ -206,7 +204,6 @@ class ExplorePage:
         if self._picture is not None:
             self._picture.select(self._index(levels))
         self._node.show(levels)
-        ui.run_javascript(TO_THE_SIDE)
 
     def _walk(self) -> None:
         """Count the nodes around the one that is described."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from nicegui import ui
+
 from shoal.errors import ShoalError
 from shoal.web.laid_out import layout_of
 from shoal.web.node_words import loss_text, node_text, one_in
@@ -24,6 +26,9 @@ QUALITIES = {
 }
 """The measures of use that are shown, and what they are called."""
 
+TO_THE_SIDE = "if (innerWidth <= 700) document.querySelector('.side').scrollIntoView()"
+"""On a small screen the description is below the picture: go there after a click."""
+
 
 class NodePanel:
     """Describes one node at a time; a node that was described before is shown at once."""
@@ -38,6 +43,7 @@ class NodePanel:
         self.levels: Mapping[str, int] = standing.levels
         self._known: dict[tuple[int, ...], dict[str, Any]] = {}
         self._job = ""
+        self._moved = False
         self._head = box("stack tight")
         self._progress = JobProgress(
             frame.services, frame.user, frame.numbers, on_done=self._described, can_cancel=False
@@ -103,6 +109,9 @@ class NodePanel:
             self._show_columns(node, plain["loss_model"])
             self._show_risk(node, plain["before"])
             self._show_use(node)
+        if self._moved:
+            ui.run_javascript(TO_THE_SIDE)
+        self._moved = True
 
     def _show_safety(self, node: Mapping[str, Any]) -> None:
         if node["safe"]:
