@@ -156,6 +156,9 @@ def test_cookies_cannot_be_read_by_scripts_or_sent_by_other_sites(team_server: R
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
         {"sec-fetch-site": "none", "origin": SOMEBODY_ELSE},
+        {"sec-fetch-site": "none", "origin": "null"},
+        {"sec-fetch-site": "same-origin", "origin": SOMEBODY_ELSE},
+        {"sec-fetch-site": "cross-site", "origin": "OWN"},
         {},
     ],
 )
@@ -163,6 +166,7 @@ def test_another_site_cannot_write_with_the_users_cookie(
     team_server: Running, headers: dict[str, str]
 ) -> None:
     cookies = team_server.cookies["alice"]
+    headers = {k: v.replace("OWN", team_server.base) for k, v in headers.items()}
     for path in ("/logout", "/api/v1/uploads", "/api/v1/jobs"):
         url = f"{team_server.base}{path}"
         answer = httpx.post(url, cookies=cookies, headers=headers, content=b"{}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import Browser
 
-from web.server import Running
+from web.server import Running, logged_in, watch
 
 pytestmark = pytest.mark.slow
 
@@ -18,8 +19,6 @@ def test_each_user_logs_in_with_a_token_and_only_administrators_see_the_audit_lo
 
 
 def test_logging_out_makes_the_session_worthless(team_server: Running) -> None:
-    from web.server import logged_in
-
     cookies = logged_in(team_server, team_server.tokens["ada"])
     with team_server.client(None) as client:
         client.cookies.update(cookies)
@@ -28,3 +27,23 @@ def test_logging_out_makes_the_session_worthless(team_server: Running) -> None:
     with team_server.client(None) as client:
         client.cookies.update(cookies)
         assert client.get("/audit").status_code == 401
+
+
+def test_a_person_logs_in_and_out_in_the_browser(team_server: Running, browser: Browser) -> None:
+    context = browser.new_context(base_url=team_server.base)
+    page = context.new_page()
+    page.goto("/audit")
+    page.get_by_label("Your token").fill("not a token")
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_text("This token is not valid").wait_for()
+    check = watch(page, team_server.base)
+    page.get_by_label("Your token").fill(team_server.tokens["ada"])
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("heading", name="Audit log").wait_for()
+    assert page.url == f"{team_server.base}/audit"
+    page.get_by_role("button", name="Log out ada").click()
+    page.wait_for_url("**/login")
+    check()
+    page.goto("/audit")
+    assert page.url.endswith("/login?next=/audit")
+    context.close()

@@ -31,10 +31,12 @@ PAGE = """<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>{title} · Shoal</title>
 {head}<link rel="icon" href="/static/shoal.svg">
+<link rel="stylesheet" href="/static/shoal.css">
 <link rel="stylesheet" href="/static/plain.css">
 </head>
-<body>
+<body class="plain">
 <main>
+<header><img src="/static/shoal.svg" alt=""><span>Shoal</span></header>
 {body}
 </main>
 </body>
@@ -113,8 +115,14 @@ def _known(error: Exception) -> ShoalError:
 
 def _text_of(error: ShoalError) -> str:
     first, *more = error.what.split("\n")
-    lines = "".join(f"<p>{escape(line.strip())}</p>\n" for line in [*more, error.hint] if line)
+    lines = [_sentence(line.strip()) for line in [*more, error.hint] if line]
+    shown = "".join(f"<p>{escape(line)}</p>\n" for line in lines)
     return (
-        f"<h1>{escape(first[:1].upper() + first[1:])}</h1>\n{lines}"
-        f'<p class="hint">Code: {escape(error.code)}</p>\n<p><a href="/">To the first page</a></p>'
+        f"<h1>{escape(_sentence(first))}</h1>\n{shown}"
+        f'<p><a href="/">To the first page</a></p>\n<p class="hint">Code: {escape(error.code)}</p>'
     )
+
+
+def _sentence(words: str) -> str:
+    """The words with a capital letter at their beginning."""
+    return words[:1].upper() + words[1:]

@@ -47,10 +47,13 @@ def check_own_page(headers: Headers, own: str) -> None:
     """Refuse a request that changes something and does not come from one of our own pages.
 
     Browsers send Sec-Fetch-Site with every request, and Origin with every writing one; scripts
-    cannot change either. Another port of the same machine is another origin.
+    cannot change either. Another port of the same machine is another origin. As our pages send no
+    referrer, the Origin of their forms is `null`; then Sec-Fetch-Site alone says whose form it is.
     """
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-    if site not in (None, "same-origin") or origin not in (None, own) or not (site or origin):
+    own_site, own_origin = site == "same-origin", origin == own
+    nobody_elses = site in (None, "same-origin") and origin in (None, "null", own)
+    if not (own_site or own_origin) or not nobody_elses:
         raise Forbidden(
             "this request does not come from a page of this server",
             "use the pages of this server, or send a token in the Authorization header",

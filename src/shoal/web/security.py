@@ -33,11 +33,13 @@ from shoal.web.rates import Rate, network_of
 from shoal.web.refusals import NotFound, NotLoggedIn, Refusal
 from shoal.web.services import Services
 from shoal.web.sockets import client_user
-from shoal.web.users import User
+from shoal.web.users import User, require
 
 USER = "shoal.user"
 SESSION = "shoal.session"
 PUBLIC = frozenset({"/login", "/start", "/favicon.ico", "/api/v1/health"})
+ROLE_OF_PATHS = (("/project/", "custodian"), ("/audit", "admin"))
+"""Pages that need a role, whatever they check themselves."""
 access = logging.getLogger("shoal.web.access")
 log = logging.getLogger("shoal.web")
 
@@ -219,16 +221,23 @@ class Guard:
             self._rate.hit(address_of(scope))
         elif not is_asset(path):
             self._rate.hit(asker.user.name)
-        if path.startswith("/_nicegui/client/") and asker is not None:
-            owner = client_user(path.split("/")[3])
-            if owner != asker.user:
-                raise NotFound("no such page")
+        if asker is not None:
+            _check_page(path, asker.user)
 
     @staticmethod
     def _scope(scope: Scope, asker: Asker | None) -> dict[str, Any]:
         if asker is None:
             return dict(scope)
         return {**scope, USER: asker.user, SESSION: asker.session}
+
+
+def _check_page(path: str, user: User) -> None:
+    """Refuse pages of other roles, and what belongs to a page of another user."""
+    for begin, role in ROLE_OF_PATHS:
+        if path.startswith(begin):
+            require(user, role)
+    if path.startswith("/_nicegui/client/") and client_user(path.split("/")[3]) != user:
+        raise NotFound("there is no such page")
 
 
 def _without_forwarded(scope: Scope) -> Headers:

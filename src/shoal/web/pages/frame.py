@@ -33,6 +33,7 @@ from shoal.web.pages.components import (
     set_time,
     text,
 )
+from shoal.web.pages.log_out import log_out_button
 from shoal.web.pages.step_bar import StepBar
 from shoal.web.pages.terms import TERMS
 from shoal.web.pages.theme import ThemeSwitch, static, theme_of
@@ -170,7 +171,7 @@ class StepFrame(Frame):
                 self._saved = local_time(self.project.changed)
             self._undo = icon_button("undo", "Undo", lambda: self._go_back(projects.undo))
             self._redo = icon_button("redo", "Redo", lambda: self._go_back(projects.redo))
-            _tools()
+            _tools(self)
         self._steps = StepBar(self.services, self.step)
 
 
@@ -207,7 +208,7 @@ def plain_page(services: Services, user: User, title: str) -> Iterator[Frame]:
         _brand()
         _links(frame)
         with box("top-tools"):
-            _tools()
+            _tools(frame)
     with box("page plain"):
         frame.main = box("main")
         with frame.main:
@@ -278,10 +279,12 @@ def _addresses(services: Services, user: User) -> list[tuple[str, str]]:
     return found
 
 
-def _tools() -> None:
-    """Light or dark, and help."""
+def _tools(frame: Frame) -> None:
+    """Light or dark, help, and where there are several users, logging out."""
     ThemeSwitch(theme_of(_request()))
     icon_button("help_outline", "Help", _help().open)
+    if not frame.services.settings.single_user:
+        log_out_button(frame.user)
 
 
 def _help() -> ui.dialog:

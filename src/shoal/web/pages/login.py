@@ -16,7 +16,7 @@ from shoal.web.services import Services
 from shoal.web.sockets import close_ended
 from shoal.web.users import User
 
-FORM = """<h1>Shoal</h1>
+FORM = """<h1>Log in</h1>
 <p>Release tabular data so that every record hides in a crowd.</p>
 <form method="post" action="/login">
 <input type="hidden" name="next" value="{next}">
@@ -27,7 +27,7 @@ FORM = """<h1>Shoal</h1>
 </form>
 <p class="hint">An administrator of this server gives you the token. It is shown only once; if you
 have lost it, ask for a new one.</p>"""
-LOCAL = """<h1>Shoal</h1>
+LOCAL = """<h1>Log in</h1>
 <p>{why}</p>
 <p class="hint">The address with its token is in the terminal where <code>shoal ui</code> runs. It
 can be used once. For another browser, stop <code>shoal ui</code> there with Ctrl-C and start it
@@ -63,7 +63,7 @@ def register(services: Services) -> None:
         user = services.users.use_one_time_token(request.query_params.get("token", ""))
         if user is None:
             return _local_page("This address has been used already, or is not complete.", 401)
-        body = '<h1>Shoal</h1>\n<p><a href="/">Open your projects</a></p>'
+        body = '<h1>Logged in</h1>\n<p><a href="/">Open your projects</a></p>'
         head = '<meta http-equiv="refresh" content="0;url=/">\n'
         return _logged_in(plain_page("Logged in", body, head=head), user)
 
