@@ -85,7 +85,12 @@ class BadData(UserError):
 
 
 class BadHierarchy(UserError):
-    """A hierarchy is broken or does not cover the data."""
+    """A hierarchy is broken or does not cover the data.
+
+    `uncovered` are the values of the data that it does not cover, the most frequent first.
+    """
+
+    uncovered: tuple[str, ...] = ()
 
 
 class BadOutput(UserError):

@@ -33,6 +33,22 @@ def propose(values: Sequence[str]) -> Hierarchy:
     return _mask_of_digits(values) or _intervals(values) or _dates(values) or _mask(values)
 
 
+def reason(values: Sequence[str], proposed: Hierarchy) -> str:
+    """Why this hierarchy was proposed for these values; no value is named."""
+    if not values:
+        return "The column has no values."
+    if isinstance(proposed, Mask):
+        what = "digits" if all(map(str.isdigit, values)) else "letters and digits"
+        return f"Every value is a code of {len(values[0])} {what}."
+    if isinstance(proposed, Intervals):
+        return "Every value is a number; the widths are round numbers that fit their range."
+    if isinstance(proposed, Dates):
+        return "Every value is a date; each unit joins some of them, and not all."
+    if all(parse_number(value) is not None for value in values):
+        return "The numbers are too close together for intervals."
+    return "The values are texts without a common form, so each is kept or hidden."
+
+
 def _mask_of_digits(values: Sequence[str]) -> Mask | None:
     """A mask for digits of one length that are no quantity: long ones, or some begin with 0."""
     length = len(values[0])

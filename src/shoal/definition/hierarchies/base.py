@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from shoal.definition.scalars import DefinitionPart, plain
+from shoal.definition.scalars import DefinitionPart, plain, shown
 from shoal.definition.xml_elements import attributes_of, child, joined
 from shoal.errors import BadHierarchy
 
@@ -145,14 +145,16 @@ def refuse_uncovered(
     values = sorted(uncovered, key=lambda value: (-counts[value], value))
     if not values:
         return
-    shown = ", ".join(f"{value!r} ({_records(counts[value])})" for value in values[:_SHOWN])
+    named = ", ".join(f"{shown(value)} ({_records(counts[value])})" for value in values[:_SHOWN])
     more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
     number = "1 value" if len(values) == 1 else f"{len(values)} values"
-    raise BadHierarchy(
-        f"hierarchy of {attribute!r} does not cover {number} of the data: {shown}{more}",
+    error = BadHierarchy(
+        f"hierarchy of {attribute!r} does not cover {number} of the data: {named}{more}",
         hint=f"{remedy}; or, where the value means missing, say {_missing_example(values)}",
         code="uncovered-value",
     )
+    error.uncovered = tuple(values)
+    raise error
 
 
 def _records(count: int) -> str:

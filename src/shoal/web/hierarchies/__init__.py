@@ -1,0 +1,8 @@
+"""Editing hierarchies in the page, without the page: values in, values out, no engine, no file.
+
+Read `tree` first: a frozen tree of values and the edits that a custodian can make. `written` goes
+from the hierarchy of a definition to a tree and back. `levels` says what each level of a hierarchy
+does to the values of a column. What was there before an edit is kept by the project (`undo`).
+
+The hierarchies themselves are built by `shoal.encode`, and checked by `shoal.definition`.
+"""
