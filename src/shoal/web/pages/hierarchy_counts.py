@@ -1,0 +1,131 @@
+"""What the job `levels` counted, for the page: values with their records, and levels tried on them.
+
+Columns with few values are tried here, in a thread: nothing is counted again for an edit. Columns
+with many values are given to a worker each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+from shoal.errors import ShoalError
+from shoal.web.hierarchies.levels import Levels, Problem, levels_of
+from shoal.web.hierarchies.tree import Tree
+from shoal.web.hierarchies.written import kind_of_mapping
+from shoal.web.project_definition import server_definition
+from shoal.web.steps import quasi_identifiers
+from shoal.web.tasks.levels import counts_of
+
+if TYPE_CHECKING:
+    from shoal.web.projects import Project
+    from shoal.web.services import Services
+
+MOST_VALUES = 20_000
+"""Columns with more values are not tried in the server, and have no tree that can be edited."""
+PURPOSE = "levels"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The records of each value of a column, and those without a value."""
+
+    values: Mapping[str, int]
+    missing: int
+
+
+@dataclass(frozen=True)
+class CountedColumn:
+    """A column as the job found it: its levels then, and what is proposed, with the reason."""
+
+    name: str
+    file: Path
+    levels: Levels
+    proposed: Any
+    reason: str
+
+    @property
+    def is_small(self) -> bool:
+        return self.levels.values <= MOST_VALUES
+
+    def read(self) -> Counts:
+        """Read the counts; call it in a thread."""
+        return Counts(*counts_of(pq.read_table(self.file)))
+
+
+def counted_columns(result: Mapping[str, Any], folder: Path) -> dict[str, CountedColumn]:
+    """The columns in the result of a job, with its folder."""
+    return {
+        name: CountedColumn(
+            name,
+            folder / f"counts-{found['file']}.parquet",
+            Levels.from_json(found["levels"]),
+            found["proposed"],
+            found["reason"],
+        )
+        for name, found in result["columns"].items()
+    }
+
+
+def arguments_of(services: Services, project: Project) -> dict[str, Any]:
+    """The arguments of the job, for all quasi-identifiers of a project."""
+    definition = server_definition(services, project, Path())
+    attributes = definition["attributes"]
+    return {
+        "source": definition["source"],
+        "missing": missing_texts(project),
+        "columns": {name: said_hierarchy(attributes, name) for name in quasi_identifiers(project)},
+    }
+
+
+def made_from(project: Project) -> str:
+    """What the counts depend on: the source, how it is read, and which texts mean missing."""
+    said = [project.source, project.reading, missing_texts(project)]
+    return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()
+
+
+def missing_texts(project: Project) -> list[str]:
+    """The texts that mean missing, besides the empty one."""
+    missing = project.definition.get("missing")
+    return list(missing.get("values", ())) if isinstance(missing, Mapping) else []
+
+
+def said_hierarchy(attributes: Mapping[str, Any], column: str) -> Any:
+    """The hierarchy that the definition gives a column; None where it leaves it to be proposed."""
+    attribute = attributes.get(column)
+    return attribute.get("hierarchy") if isinstance(attribute, Mapping) else None
+
+
+def tried(column: str, hierarchy: Any, counts: Counts, folder: Path) -> Levels:
+    """What a hierarchy makes of the values; call it in a thread."""
+    try:
+        kind = kind_of_mapping(column, hierarchy, folder)
+        return levels_of(column, kind, counts.values, counts.missing)[0]
+    except ShoalError as error:
+        records = sum(counts.values.values())
+        return Levels(len(counts.values), records, counts.missing, problem=Problem.of(error))
+
+
+def tree_of(column: str, hierarchy: Any, counts: Counts, folder: Path) -> Tree:
+    """The hierarchy as a tree of the values that it covers; call it in a thread.
+
+    A hierarchy that covers no value, or cannot be built, starts as values below `*`.
+    """
+    try:
+        kind = kind_of_mapping(column, hierarchy, folder)
+        built = levels_of(column, kind, counts.values, counts.missing)[1]
+    except ShoalError:
+        built = None
+    if built is None or not built.labels[0]:
+        return Tree.of_rows([(value, "*") for value in sorted(counts.values)] or [("*",)])
+    rows = list(built.rows())
+    repeats = len(rows[0]) > 2 and all(row[-1] == "*" for row in rows)
+    if repeats and len({row[-2] for row in rows}) == 1 and not kind.names_values:
+        rows = [row[:-1] for row in rows]
+    return Tree.of_rows(rows)
