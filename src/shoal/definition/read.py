@@ -46,7 +46,7 @@ def read(path: str | Path) -> Definition:
     """
     path = Path(path)
     file = str(path)
-    return _definition(parse(content(path), file, path.suffix.lower()), file, path.parent)
+    return from_parsed(parse(content(path), file, path.suffix.lower()), file, path.parent)
 
 
 def parse(
@@ -74,7 +74,7 @@ def moved(parsed: Parsed, file: str, folder: Path, there: Path) -> Definition:
     It is checked where it is. From there on paths are seen from `there`: in the same folder they
     stay as they are written.
     """
-    _definition(parsed, file, folder)
+    from_parsed(parsed, file, folder)
     return _validated(parsed.data, Path(os.path.relpath(folder or ".", there or ".")))
 
 
@@ -85,7 +85,7 @@ def from_mapping(
 
     `file` is what messages call it, `folder` is what relative paths are relative to.
     """
-    return _definition(Parsed(data), file, folder)
+    return from_parsed(Parsed(data), file, folder)
 
 
 def _parse_xml(text: str) -> Parsed:
@@ -125,7 +125,7 @@ def _refuse(file: str, what: str, remedy: str) -> NoReturn:
     raise BadDefinition(file, [Mistake("file", what, remedy)])
 
 
-def _definition(parsed: Parsed, file: str, folder: Path) -> Definition:
+def from_parsed(parsed: Parsed, file: str, folder: Path) -> Definition:
     """The definition in the data, or all its mistakes in the order of their lines."""
     data = parsed.data
     if not isinstance(data, Mapping):

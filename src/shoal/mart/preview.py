@@ -52,7 +52,7 @@ class Preview:
         if self.refusal is not None:
             raise self.refusal
         if self.result is None:
-            raise Bug("a preview has neither a result nor a refusal", code="internal-error")
+            raise Bug("a preview has neither a result nor a refusal", code="bug")
         return self.result
 
 

@@ -20,7 +20,15 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from shoal.errors import BadDefinition, Bug, Mistake, ShoalError
 from shoal.web.origins import READING
 from shoal.web.problems import problem_of, status_of
-from shoal.web.refusals import NotFound, NotLoggedIn, Refusal, TooMany, WrongMethod
+from shoal.web.refusals import (
+    NotFound,
+    NotLoggedIn,
+    Refusal,
+    Slow,
+    TooLarge,
+    TooMany,
+    WrongMethod,
+)
 
 API = "/api/"
 PAGE = """<!doctype html>
@@ -68,6 +76,8 @@ def answer_to(error: Exception, request: HTTPConnection) -> Response:
         answer.headers["www-authenticate"] = "Bearer"
     if isinstance(known, TooMany):
         answer.headers["retry-after"] = str(known.seconds)
+    if isinstance(known, TooLarge | Slow):
+        answer.headers["connection"] = "close"  # the rest of the body is not read
     return answer
 
 

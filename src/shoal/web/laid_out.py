@@ -73,10 +73,10 @@ def laid_out(layout: Mapping[str, Any]) -> Iterator[Definition]:
 
 def _definition(layout: Mapping[str, Any]) -> Definition:
     file = Path(layout["file"])
+    for name, real in layout.get("files", {}).items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).symlink_to(real)
     if "mapping" in layout:
         return from_mapping(layout["mapping"], file=str(file))
     file.write_text(layout["text"], encoding="utf-8", newline="\n")
-    for name, real in layout["files"].items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).symlink_to(real)
     return read(file)

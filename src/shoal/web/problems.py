@@ -17,8 +17,8 @@ from shoal.errors import (
 )
 from shoal.web.refusals import Refusal
 
-DOCS = "/docs/errors.html"
-"""Where the pages of the server explain the codes."""
+DOCS = "docs/errors.md"
+"""The page of the documentation that explains the codes."""
 STATUS: tuple[tuple[type[ShoalError], int], ...] = (
     (UserError, 422),
     (Infeasible, 409),

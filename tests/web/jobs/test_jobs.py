@@ -17,7 +17,7 @@ import pytest
 from shoal.errors import BadDefinition, Infeasible, ShoalError
 from shoal.web.jobs.model import Job
 from shoal.web.jobs.queue import Jobs, NotDone, TooManyJobs
-from shoal.web.refusals import Conflict, NotFound
+from shoal.web.refusals import NotFound
 from shoal.web.settings import Limits
 from shoal.web.store import Store
 
@@ -97,7 +97,13 @@ def until(jobs: Jobs, job: Job, event: str) -> None:
 
 
 def submit(jobs: Jobs, definition: dict[str, Any], owner: str = "ada") -> Job:
-    return jobs.submit("run", {"definition": definition}, owner=owner)
+    return jobs.submit("release", arguments_of(definition), owner=owner)
+
+
+def arguments_of(definition: dict[str, Any]) -> dict[str, Any]:
+    names = {"report": "report.html", "result": "result.json", "transformation": "plan.json"}
+    layout = {"file": "definition", "mapping": definition}
+    return {"layout": layout, "names": names, "definitions": {}, "command": ""}
 
 
 def error_of(jobs: Jobs, job: Job) -> ShoalError:
@@ -124,9 +130,9 @@ def test_a_job_publishes_its_release_and_its_result_when_it_is_done(
     assert job.state == "done"
     assert job.problem is None
     result = jobs.result(job.id, "ada")
-    assert (result["status"], result["output"]) == ("optimal", "release.csv")
+    assert (result["result"]["status"], result["files"]["release"]) == ("optimal", "release.csv")
     files = {path.name for path in jobs.folder(job.id, "ada").iterdir()}
-    assert files == {"release.csv", "report.html", "transformation.json"}
+    assert files == {"release.csv", "report.html", "result.json", "plan.json"}
 
 
 def test_events_are_numbered_from_one_and_can_be_followed_from_any_of_them(
@@ -188,7 +194,7 @@ def test_a_stopped_job_releases_the_best_that_it_found(jobs: Jobs, slow: dict[st
     until(jobs, job, "improved")
     jobs.stop(job.id, "ada")
     assert ended(jobs, job).state == "done"
-    assert jobs.result(job.id, "ada")["status"] == "feasible"
+    assert jobs.result(job.id, "ada")["result"]["status"] == "feasible"
 
 
 def test_a_job_that_takes_too_long_is_ended(start: Start, slow: dict[str, Any]) -> None:
@@ -257,7 +263,7 @@ def test_after_a_restart_a_running_job_is_begun_again_once_and_waiting_ones_go_o
 ) -> None:
     jobs = start(jobs_at_once=1)
     running, waiting = submit(jobs, slow), submit(jobs, quick)
-    once = jobs.submit("run", {"definition": quick}, owner="ada", resumable=False)
+    once = jobs.submit("release", arguments_of(quick), owner="ada", resumable=False)
     until(jobs, running, "phase")
     jobs.close()
     jobs = start(jobs_at_once=1)
@@ -275,7 +281,7 @@ def test_a_job_that_must_not_run_twice_is_interrupted_by_a_restart(
     start: Start, slow: dict[str, Any]
 ) -> None:
     jobs = start()
-    job = jobs.submit("run", {"definition": slow}, owner="ada", resumable=False)
+    job = jobs.submit("release", arguments_of(slow), owner="ada", resumable=False)
     until(jobs, job, "phase")
     jobs.close()
     assert start().get(job.id, "ada").state == "interrupted"
@@ -292,7 +298,7 @@ def test_a_job_whose_folder_was_published_before_a_crash_is_done(
     store.close()
     jobs = start()
     assert jobs.get(job.id, "ada").state == "done"
-    assert jobs.result(job.id, "ada")["status"] == "optimal"
+    assert jobs.result(job.id, "ada")["result"]["status"] == "optimal"
 
 
 def test_jobs_are_deleted_with_their_files_after_a_set_time(
@@ -307,12 +313,6 @@ def test_jobs_are_deleted_with_their_files_after_a_set_time(
     wait_for(lambda: list((tmp_path / "jobs" / "done").iterdir()) == [])
     with pytest.raises(NotFound):
         jobs.get(job.id, "ada")
-
-
-def test_two_servers_cannot_run_the_jobs_of_one_folder(start: Start, tmp_path: Path) -> None:
-    start()
-    with pytest.raises(Conflict):
-        start()
 
 
 def wait_for(holds: Callable[[], bool]) -> None:

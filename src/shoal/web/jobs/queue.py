@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
-import os
 import secrets
 import signal
 import threading
@@ -22,19 +20,21 @@ from shoal.web.jobs.runner import Runner
 from shoal.web.jobs.table import JobTable
 from shoal.web.jobs.worker import FILES, RESULT
 from shoal.web.problems import problem_of
-from shoal.web.refusals import Conflict, NotFound, Refusal
+from shoal.web.refusals import NotFound, Refusal
 
 if TYPE_CHECKING:
     from shoal.web.settings import Limits
     from shoal.web.store import Store
 
 
-class NotDone(Conflict):
+class NotDone(Refusal):
     """The job has no result yet."""
 
+    status = 409
+
     def __init__(self, state: str) -> None:
-        super().__init__(f"the job is {state}: it has no result yet", "wait until it is done")
-        self.code = "job-not-done"
+        what = f"the job is {state}: it has no result yet"
+        super().__init__(what, code="job-not-done", hint="wait until it is done")
 
 
 class TooManyJobs(Refusal):
@@ -52,24 +52,24 @@ class Jobs:
 
     def __init__(self, store: Store, folder: Path, allowed: Limits) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._folder, self._limits = folder, allowed
+        self._limits = allowed
         self._table = JobTable(store)
         self._waiters = _Waiters()
         self._runner = Runner(self._table, folder, allowed, self._waiters.notify)
-        self._lock: int | None = None
 
     def start(self) -> None:
         """Take up what an earlier server left, and begin to run jobs."""
-        self._lock = _lock(self._folder / "lock")
         self._runner.recover()
         self._runner.start()
 
     def close(self) -> None:
         """End all workers; what was running or waiting goes on after the next start."""
-        if self._lock is not None:
+        if self._runner.is_alive():
             self._runner.close()
-            os.close(self._lock)
-            self._lock = None
+
+    def is_running(self) -> bool:
+        """Whether jobs are run."""
+        return self._runner.is_alive()
 
     def submit(
         self,
@@ -159,6 +159,17 @@ class Jobs:
         """The files of a job that is done."""
         return self._published(id, owner) / FILES
 
+    def arguments(self, id: str, owner: str) -> Any:
+        """What the job was submitted with."""
+        self.get(id, owner)
+        return json.loads(self._table.arguments(id))
+
+    def forget(self, project: str, owner: str) -> None:
+        """Cancel and delete the jobs of a project, with their files."""
+        for job in self.of(owner, project=project):
+            self.cancel(job.id, owner)
+            self._runner.delete(job.id)
+
     def counts(self) -> dict[str, int]:
         """How many jobs there are in each state, of all users."""
         return self._table.counts()
@@ -219,16 +230,3 @@ class _Waiter:
     def set_from_any_thread(self) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._event.set)
-
-
-def _lock(path: Path) -> int:
-    """Lock the folder for this process: two servers on one folder would run each job twice."""
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise Conflict(
-            "another server is using this data folder", "stop it, or give this one its own folder"
-        ) from None
-    return descriptor

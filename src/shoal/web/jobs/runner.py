@@ -95,6 +95,11 @@ class Runner(threading.Thread):
         self.wake()
         self.join()
 
+    def delete(self, id: str) -> None:
+        """Delete a job that has ended, with its files; any thread may call it."""
+        shutil.rmtree(self.published(id), ignore_errors=True)
+        self._table.delete(id)
+
     def recover(self) -> None:
         """Give every job that was running when the server ended a true state.
 
@@ -273,7 +278,7 @@ class Runner(threading.Thread):
             self._publish(running)
         elif "problem" in outcome:
             problem = outcome["problem"]
-            if problem["code"] == "internal-error":
+            if problem["code"] == "bug":
                 LOG.error("job %s: %s\n%s", id, problem["title"], outcome["where"])
             self._end(id, "cancelled" if problem["code"] == "interrupted" else "failed", problem)
         else:
@@ -334,8 +339,7 @@ class Runner(threading.Thread):
     def _sweep(self) -> None:
         """Delete the jobs that ended long ago, with their files."""
         for id in self._table.ended_before(time.time() - self._limits.keep_seconds):
-            shutil.rmtree(self.published(id), ignore_errors=True)
-            self._table.delete(id)
+            self.delete(id)
 
     def _drain_wake(self) -> None:
         os.read(self._woken, 4096)

@@ -76,6 +76,10 @@ class JobTable:
         rows = self._store.read(f"SELECT {SHOWN} FROM jobs WHERE id = ? AND owner = ?", (id, owner))
         return _job(rows[0]) if rows else None
 
+    def arguments(self, id: str) -> str:
+        """What a job was submitted with, as JSON."""
+        return str(self._store.read("SELECT arguments FROM jobs WHERE id = ?", (id,))[0][0])
+
     def of(self, owner: str, project: str | None) -> list[Job]:
         """The owner's jobs, the newest first."""
         condition, params = "owner = ?", [owner]
@@ -135,8 +139,10 @@ class JobTable:
         return changed == 1
 
     def say(self, id: str, said: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-        """Append events; the last of them is the job's progress."""
+        """Append events; the last of them is the job's progress. A deleted job has none."""
         with self._store.transaction() as connection:
+            if not connection.execute("SELECT 1 FROM jobs WHERE id = ?", (id,)).fetchone():
+                return
             number = connection.execute(
                 "SELECT coalesce(max(number), 0) FROM job_events WHERE job = ?", (id,)
             ).fetchone()[0]

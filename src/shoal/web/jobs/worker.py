@@ -126,4 +126,4 @@ def _explained(error: BaseException) -> ShoalError:
     if isinstance(error, MemoryError):
         return limits.too_large()
     what = f"internal error ({type(error).__name__}); nothing was released"
-    return Bug(what, code="internal-error", hint="report it, without data")
+    return Bug(what, code="bug", hint="report it, without data")

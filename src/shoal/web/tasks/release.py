@@ -56,7 +56,7 @@ def _add_definitions(arguments: Mapping[str, Any]) -> None:
     for what, text in arguments["definitions"].items():
         Path(names[what]).write_text(text, encoding="utf-8", newline="\n")
     beside = [name for name in layout.get("files", ()) if "/" in name]
-    if beside:
+    if beside and "zip" in names:
         with zipfile.ZipFile(names["zip"], "w", zipfile.ZIP_DEFLATED) as packed:
             for name in (layout["file"], *beside):
                 packed.write(name, name)

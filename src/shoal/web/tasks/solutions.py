@@ -1,6 +1,7 @@
 """The least lossy safe nodes; nothing is released.
 
-Arguments: `layout`; `best`, how many nodes; `seconds`, the most that the search may take.
+Arguments: `layout`; `best`, how many nodes, or `minimal` for all minimal ones, `at_most` so many;
+`seconds`, the most that the search may take.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shoal.analysis.solutions import solutions
+from shoal.analysis.solutions import MOST_MINIMAL, solutions
 from shoal.report.result import finite
 from shoal.web.laid_out import laid_out
 from shoal.web.watching import watch_of
@@ -24,6 +25,8 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
         found = solutions(
             definition,
             arguments.get("best", 10),
+            minimal=arguments.get("minimal", False),
+            at_most=arguments.get("at_most", MOST_MINIMAL),
             time_limit=arguments.get("seconds"),
             watch=watch_of(context),
             file=layout["file"],
