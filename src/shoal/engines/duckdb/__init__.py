@@ -1,6 +1,7 @@
 """Files and frames, counted, recoded and written by an in-process DuckDB that spills to disk.
 
-Read in this order: `session.py` is one private connection; `relation.py` is a table, or several
+Read in this order: `session.py` is one private connection, `instances.py` keeps idle instances of
+DuckDB for the next one; `relation.py` is a table, or several
 as one, as SQL, and what the text of a value is; `queries.py` has the two queries, counting and
 recoding; `source.py` puts them together as a Source. `files.py` finds and opens files:
 `json_shape.py` and the readers of `formats/` say how each is read. For a release, `writing.py`

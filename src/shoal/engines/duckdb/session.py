@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
 
+from shoal.engines.duckdb.instances import OF_PROCESS, Connected
 from shoal.engines.failures import CHANGED, source_changed
 from shoal.engines.local_files import FOLDER, owned, sweep_folders, temporary_folder
 from shoal.engines.options import Resources
@@ -77,19 +78,21 @@ class Session:
     def __init__(self, resources: Resources = Resources(), *, in_order: bool = False) -> None:  # noqa: B008
         self.resources = resources
         self._folder = _private_folder(resources.spill_folder)
-        config: dict[str, str | bool | int | float | list[str]] = {
+        config: dict[str, str | bool | int] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "preserve_insertion_order": in_order,
             "python_enable_replacements": False,
-            "temp_directory": "" if self._folder is None else str(self._folder / "spill"),
         }
         if limit := resources.memory_limit or half_of_memory():
             config["memory_limit"] = f"{limit}B"
         if resources.threads:
             config["threads"] = resources.threads
         self._disabled: set[str] = set()
-        self.connection = duckdb.connect(config=config)
+        self._reusable = True
+        spill = "" if self._folder is None else str(self._folder / "spill")
+        self._used: Connected | None = OF_PROCESS.connect(config, spill)
+        self.connection = self._used.connection
         self.connection.execute("SET TimeZone = 'UTC'")
         _count_progress(self.connection)
 
@@ -170,7 +173,11 @@ class Session:
 
     def close(self) -> None:
         """Close the connection and remove the folder; harmless when called twice."""
-        self.connection.close()
+        used, self._used = self._used, None
+        if used is not None and self._reusable:
+            OF_PROCESS.give_back(used)
+        elif used is not None:
+            used.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -179,10 +186,16 @@ class Session:
         began = time.monotonic()
 
         def poll() -> None:
-            if report and time.monotonic() - began > LONG:
-                self._report_progress()
+            if time.monotonic() - began > LONG:
+                self._reusable = False
+                if report:
+                    self._report_progress()
 
-        return run_interruptible(work, self.connection.interrupt, poll=poll)
+        try:
+            return run_interruptible(work, self.connection.interrupt, poll=poll)
+        except BaseException:
+            self._reusable = False
+            raise
 
     def _report_progress(self) -> None:
         """Report the share that is done, where there is a listener and DuckDB knows it."""
