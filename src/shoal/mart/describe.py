@@ -106,7 +106,7 @@ class MartDescription(Shown):
             Section("", (lead, *closed)),
             *(self._source(name) for name in sources),
             *self._links(),
-            Section("Policy", tuple(_policy_lines(self.policy))),
+            Section("Policy", tuple(policy_lines(self.policy))),
         )
 
     def _source(self, name: str) -> Section:
@@ -290,7 +290,8 @@ def _link_text(link: Mapping[str, Any]) -> str:
     return f"{one} to {other}: {link['kind']}{absent}."
 
 
-def _policy_lines(policy: Mapping[str, Any]) -> Iterator[str]:
+def policy_lines(policy: Mapping[str, Any]) -> Iterator[str]:
+    """The rules of a policy in sentences."""
     yield f"Every class has at least {policy['k']} persons."
     most = policy["suppression"]
     if most == 0:

@@ -271,7 +271,10 @@ def _addresses(services: Services, user: User) -> list[tuple[str, str]]:
     if "custodian" in user.roles:
         found.append(("Projects", "/"))
     if services.settings.mart is not None:
-        found.append(("Catalog", "/catalog"))
+        if user.roles.intersection(("researcher", "custodian")):
+            found.append(("Catalog", "/catalog"))
+        if "researcher" in user.roles:
+            found.append(("My requests", "/requests"))
         if "custodian" in user.roles:
             found += [("Requests", "/inbox"), ("Log", "/mart-log")]
     if "admin" in user.roles:
