@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 import commands
 from shoal.errors import BadDefinition, UserError
@@ -120,6 +121,7 @@ def test_every_settings_file_of_the_guide_is_right_and_every_key_is_explained(
         read_settings(written(tmp_path, text))
     defaults = read_settings(written(tmp_path, files[2])).limits
     assert defaults == Limits()
-    for table in (_File, *TABLES.values()):
+    tables: list[type[BaseModel]] = [_File, *TABLES.values()]
+    for table in tables:
         for name, field in table.model_fields.items():
             assert f"`{field.alias or name}" in guide or f"{field.alias or name} =" in guide

@@ -129,7 +129,7 @@ def _known(error: Exception) -> ShoalError:
     number = secrets.token_hex(4)
     log.error("error %s: %s", number, where(error))
     hint = f"report it with the number {number}, which is in the server's log"
-    return Bug("the server has made a mistake", code="internal-error", hint=hint)
+    return Bug("the server has made a mistake", code="bug", hint=hint)
 
 
 def _text_of(error: ShoalError) -> str:
