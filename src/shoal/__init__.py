@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from shoal.applying.applied import Applied
     from shoal.applying.apply import apply
     from shoal.checking import check, verify
-    from shoal.client import Client
     from shoal.comparing import compare
     from shoal.definition.model import Definition
     from shoal.errors import (
@@ -45,7 +44,6 @@ _MODULES = {
     "BadDefinition": "errors",
     "BadHierarchy": "errors",
     "BadOutput": "errors",
-    "Client": "client",
     "Comparison": "values",
     "Declined": "errors",
     "Definition": "definition.model",
@@ -84,7 +82,6 @@ __all__ = [
     "BadDefinition",
     "BadHierarchy",
     "BadOutput",
-    "Client",
     "Comparison",
     "Declined",
     "Definition",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -34,26 +35,41 @@ def demo_project(data: Path, *, owner: str = "you", records: int = 2000, **keys:
     said = yaml.safe_load((demo / "patients.yaml").read_text(encoding="utf-8"))
     definition = {k: v for k, v in said.items() if k not in ("source", "output", "report")}
     definition["attributes"]["country"]["hierarchy"] = {"path": "hierarchies/country.csv"}
-    project = seed_project(data, demo / "patients.csv", {**definition, **keys}, owner=owner)
-    folder = data / "projects" / project.id / "hierarchies"
-    folder.mkdir(exist_ok=True)
-    shutil.copy(demo / "hierarchies" / "country.csv", folder)
-    return project
+    return seed_project(
+        data,
+        demo / "patients.csv",
+        {**definition, **keys},
+        owner=owner,
+        hierarchies=demo / "hierarchies",
+    )
 
 
 def seed_project(
-    data: Path, source: Path, definition: Mapping[str, Any], *, owner: str = "you"
+    data: Path,
+    source: Path,
+    definition: Mapping[str, Any],
+    *,
+    owner: str = "you",
+    hierarchies: Path | None = None,
+    reading: Mapping[str, Any] | None = None,
 ) -> Project:
-    """A project with this file and this definition."""
-    store = Store(data / STORE_FILE)
-    try:
+    """A project with this file, this definition and the files of a folder of hierarchies."""
+    with closing(Store(data / STORE_FILE)) as store:
         projects = Projects(store, data)
         project = projects.create(owner, source.name)
-        shutil.copy(source, projects.folder(project) / "upload-1.csv")
+        folder = projects.folder(project)
+        shutil.copy(source, folder / "upload-1.csv")
+        if hierarchies is not None:
+            shutil.copytree(hierarchies, folder / "hierarchies")
         return projects.change(
             project,
             source={"upload": "upload-1.csv", "label": source.name},
             definition=dict(definition),
+            reading=dict(reading or {}),
         )
-    finally:
-        store.close()
+
+
+def definition_of(data: Path, project: str, owner: str = "you") -> Mapping[str, Any]:
+    """The definition of a project as it is saved now."""
+    with closing(Store(data / STORE_FILE)) as store:
+        return Projects(store, data).get(project, owner).definition

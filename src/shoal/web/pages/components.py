@@ -172,16 +172,17 @@ def problem_card(problem: ShoalError | Mapping[str, Any]) -> ui.element:
     if isinstance(problem, ShoalError):
         problem = _members(problem)
     mistakes: Sequence[Mapping[str, Any]] = problem.get("mistakes", ())
-    title = problem.get("detail") or problem.get("title", "")
-    body = note("", "problem", title="" if mistakes else str(title))
+    first, *reasons = problem.get("reasons") or ("",)
+    title = first or problem.get("detail") or problem.get("title", "")
+    body = note("", "problem", title="" if mistakes else _capital(str(title)))
     with body:
         if mistakes:
             text("div", f"{len(mistakes)} to correct in the definition", "strong")
             _listed([f"{each['key']}: {each['what']}; {each['remedy']}" for each in mistakes])
-        if reasons := problem.get("reasons"):
-            _listed([str(reason) for reason in reasons])
+        if reasons:
+            _listed([_capital(str(reason)) for reason in reasons])
         if hint_text := problem.get("hint"):
-            text("div", str(hint_text))
+            text("div", _capital(str(hint_text)))
         text("div", str(problem.get("code", "")), "code")
     return body
 
@@ -287,6 +288,10 @@ def axis(kind: str, name: str = "", **more: Any) -> dict[str, Any]:
         "splitLine": {"lineStyle": {"color": LINE}},
         **more,
     }
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _listed(lines: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ from shoal.web.pages.demand_editor import DemandEditor
 from shoal.web.pages.demand_sensitive import SensitiveColumns
 from shoal.web.pages.demand_side import DemandSide
 from shoal.web.pages.frame import StepFrame, step_page
+from shoal.web.pages.slider import Slider
 from shoal.web.pages.terms import TERMS
 from shoal.web.pages.theme import static
 from shoal.web.security import user_of
@@ -76,7 +77,7 @@ class _Page:
         with self.frame.main:
             self.editor.other_mistakes_here()
             with panel("How many must look alike", "k-anonymity"):
-                _k(self.editor, self)
+                _k(self.editor)
             with panel("How many may be left out", "suppression"):
                 self._suppression()
             with panel("What nobody may learn", "sensitive"):
@@ -160,47 +161,40 @@ class _Page:
         self._suppression_words.text = words
 
 
-def _k(editor: DemandEditor, page: _Page) -> None:
+def _k(editor: DemandEditor) -> None:
     said = editor.get("k")
     k = said if isinstance(said, int) else 5
     with box("k-line"):
         field = editor.number("k: how many look alike", ("k",), whole=True)
-        slider = ui.slider(min=2, max=max(SLIDER_TOP, k), value=max(k, 2)).classes("grow")
-        attributes(slider, aria_label="k: how many look alike")
+        slider = Slider(
+            "k: how many look alike",
+            max(k, 2),
+            least=2,
+            most=max(SLIDER_TOP, k),
+            on_move=lambda value: moved(int(value)),
+            on_change=lambda value: field.set_value(int(value)),
+        )
     editor.mistakes_here("k")
     dots = attributes(box("dots"), aria_hidden="true")
     words = text("p", "", "lead")
-    example = text("p", "", "quiet small")
-    example.visible = False
 
-    def show() -> None:
-        value = editor.get("k")
-        if not isinstance(value, int) or value < 2:
-            words.text = ""
-            return
+    def moved(value: int) -> None:
+        """While the slider moves, only the picture follows; it is saved when it is let go."""
+        words.text = _meaning(editor, value)
         dots.clear()
         with dots:
             for number in range(min(value, MOST_DOTS)):
                 box("dot-one first" if number == 0 else "dot-one", "span")
-        words.text = _meaning(editor, value)
-        page.side.show_meaning()
 
     def typed() -> None:
         value = field.value
-        if isinstance(value, int | float) and value >= 2:
-            slider.props["max"] = max(SLIDER_TOP, int(value))
-            slider.value = int(value)
-        show()
+        if isinstance(value, int | float) and 2 <= value == int(value):
+            slider.show(value, max(SLIDER_TOP, value))
+            moved(int(value))
 
     field.on_value_change(typed)
-    slider.on_value_change(lambda: _dragged(editor, slider.value, words))
-    slider.on("change", lambda: field.set_value(int(slider.value)))
-    show()
-
-
-def _dragged(editor: DemandEditor, value: Any, words: Any) -> None:
-    """While the slider moves, only the words follow; it is saved when it is let go."""
-    words.text = _meaning(editor, int(value))
+    if k >= 2:
+        moved(k)
 
 
 def _meaning(editor: DemandEditor, k: int) -> str:

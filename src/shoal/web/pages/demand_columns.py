@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from shoal.web.pages.components import attributes, box, hint, text
+from shoal.web.pages.slider import Slider
 from shoal.web.steps import quasi_identifiers
 
 if TYPE_CHECKING:
@@ -69,20 +70,24 @@ class LevelsAndPriorities:
         at = ("attributes", name, "priority")
         said = self._editor.get(*at)
         with box("line tight priority"):
-            slider = ui.slider(min=0, max=1, step=0.1, value=1 if said is None else min(said, 1))
-            attributes(slider, aria_label=f"How much {name} matters")
+            slider = Slider(
+                f"How much {name} matters",
+                1 if said is None else min(said, 1),
+                least=0,
+                most=1,
+                step=0.1,
+                on_move=lambda value: show(value),
+                on_change=lambda value: self._editor.set(
+                    at, None if value == 1 else round(value, 2)
+                ),
+            )
             words = text("span", "", "small quiet")
 
-        def show() -> None:
-            words.text = _matters(slider.value, self._editor.frame.numbers)
+        def show(value: float) -> None:
+            words.text = _matters(value, self._editor.frame.numbers)
+            slider.describe(words.text)
 
-        def save() -> None:
-            value = round(float(slider.value), 2)
-            self._editor.set(at, None if value == 1 else value)
-
-        show()
-        slider.classes("grow").on_value_change(show)
-        slider.on("change", save)
+        show(slider.value)
 
     def _level(
         self,
@@ -97,7 +102,9 @@ class LevelsAndPriorities:
         chosen = default if said is None else said
         if chosen not in options:
             options[chosen] = f"{chosen}: not in the hierarchy"
-        made = ui.select(options, value=chosen).props("outlined dense options-dense")
+        with box("stack tight"):
+            attributes(text("span", label, "only-narrow small quiet"), aria_hidden="true")
+            made = ui.select(options, value=chosen).props("outlined dense options-dense")
         attributes(made, aria_label=f"{label} of {name}")
         made.on_value_change(
             lambda: self._editor.set(

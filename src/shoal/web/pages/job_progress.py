@@ -45,7 +45,8 @@ class JobProgress:
 
     `on_done` is called with the job when it is done, `on_event` with each event before that,
     `on_problem` with the job when it ended in any other way; each may be a coroutine function.
-    With `can_stop`, the reader can end a search early and keep its best.
+    With `can_stop`, the reader can end a search early and keep its best. Without `shows_problems`
+    the page itself says why a job failed.
     """
 
     def __init__(
@@ -59,7 +60,9 @@ class JobProgress:
         on_problem: Callable[[Job], Any] | None = None,
         can_stop: bool = False,
         can_cancel: bool = True,
+        shows_problems: bool = True,
     ) -> None:
+        self._shows_problems = shows_problems
         self._services, self._user, self._numbers = services, user, numbers
         self._on_done, self._on_event, self._on_problem = on_done, on_event, on_problem
         self._job = ""
@@ -72,7 +75,7 @@ class JobProgress:
         with self._card:
             self._build(can_stop=can_stop, can_cancel=can_cancel)
         self._clock = ui.timer(1.0, self._tick, active=False)
-        self._card.visible = False
+        self._card.visible = self.container.visible = False
         ui.context.client.on_delete(self._leave)
 
     def _build(self, *, can_stop: bool, can_cancel: bool) -> None:
@@ -102,7 +105,7 @@ class JobProgress:
         self._detail.text = ""
         self._share(None)
         self._stop.enabled = self._cancel.enabled = True
-        self._card.visible = True
+        self._card.visible = self.container.visible = True
         self._clock.active = True
         self._tick()
         self._task = background_tasks.create(self._listen(job), context=self.container)
@@ -113,16 +116,18 @@ class JobProgress:
             await _call(self._on_event, event)
         found = self._services.jobs.get(job, self._user.name)
         self._clock.active = False
-        self._card.visible = False
+        self._card.visible = self.container.visible = False
         if found.state == "done":
             await _call(self._on_done, found)
             return
-        self.show_problem(found)
+        if found.problem is None or self._shows_problems:
+            self.show_problem(found)
         await _call(self._on_problem, found)
 
     def show_problem(self, job: Job) -> None:
         """Say how a job ended that is not done."""
         self._problem.clear()
+        self.container.visible = True
         with self._problem:
             if job.problem is not None:
                 problem_card(job.problem)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from shoal.web.jobs.model import Job, JobEvent
     from shoal.web.services import Services
 
+LONG_TO_START = 1.5
+"""Seconds without any box or node after which the page says why."""
 SEARCH_EVENTS = ("progress", "improved", "proved", "stopped")
 ENDED = {
     "interrupted": "You stopped the search; the best found so far is kept.",
@@ -88,6 +90,7 @@ class _Page:
                 on_event=self._event,
                 on_done=self._done,
                 on_problem=self._failed,
+                shows_problems=False,
             )
             with panel() as self._live:
                 self._words = text("p", "", "lead")
@@ -159,12 +162,24 @@ class _Page:
         if event.name not in SEARCH_EVENTS:
             return
         data, best = event.data, event.data.get("best")
+        if best is None and not data["checked"] and not data["boxes"]:
+            self._getting_ready(float(data["seconds"]))
+            return
         loss = None if best is None else float(best["loss"])
         self._live.visible = True
         self._chart.add(float(data["seconds"]), loss, float(data["bound"] or 0))
         self._show_numbers(loss, data)
         if event.name in ("progress", "improved"):
             self._stop_button.enabled = loss is not None
+
+    def _getting_ready(self, seconds: float) -> None:
+        """Before the first box: the code of the search is loaded, or compiled on a new machine."""
+        if seconds > LONG_TO_START:
+            self._live.visible = True
+            self._words.text = (
+                "Getting ready: the search is compiled for this machine, once. This takes up to a"
+                " minute."
+            )
 
     def _show_numbers(self, loss: float | None, data: Mapping[str, Any]) -> None:
         bound = float(data["bound"] or 0)
@@ -225,20 +240,22 @@ class _Page:
             )
             with box("facts"):
                 fact("Classes", self.numbers.count(found["classes"]), term="class")
-                fact("Smallest class", self.numbers.things(found["smallest_class"], "record"))
-                fact("Left out", self.numbers.of(found["suppressed"], found["records"]))
+                fact("Smallest class", self.numbers.count(found["smallest_class"]), "records")
+                of = f"of {self.numbers.things(found['records'], 'record')}"
+                fact("Left out", self.numbers.count(found["suppressed"]), of, term="suppression")
                 fact("Lattice", self.numbers.things(found["lattice"], "node"), term="lattice")
                 fact("Time", self.numbers.seconds(found["seconds"]))
 
     def _failed(self, job: Job) -> None:
         self.frame.show_saved()
         self._live.visible = False
-        problem = job.problem or {}
+        problem = job.problem
         with self._result:
-            if problem.get("remedies"):
-                with panel("What would help"):
-                    remedy_buttons(problem["remedies"], self.frame.project.definition, self._apply)
-        if problem.get("kind") == "Infeasible":
+            if problem is not None:
+                with problem_card({**problem, "hint": ""} if problem.get("remedies") else problem):
+                    remedies = problem.get("remedies", ())
+                    remedy_buttons(remedies, self.frame.project.definition, self._apply)
+        if problem is not None and problem.get("kind") == "Infeasible":
             to = f"/project/{self.frame.project.id}/demand"
             self.frame.primary("Change the demand", to=to, icon="tune")
         else:

@@ -1,0 +1,112 @@
+"""The frame of the pages: header, steps, theme, help, on every width and without a violation."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from web.accessible import violations
+from web.seeded import demo_project
+from web.server import Running
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def address(ui_server: Running) -> str:
+    return f"/project/{demo_project(ui_server.folder / 'data').id}/demand"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_page_fits_every_width_and_has_no_serious_violation(
+    page: Page, address: str, theme: Literal["light", "dark"]
+) -> None:
+    page.emulate_media(color_scheme=theme)
+    page.goto(address)
+    page.wait_for_selector("text=The demand can be met")
+    for width in (1920, 1280, 700, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        if width in (390, 1280):
+            assert violations(page) == []
+
+
+def test_the_steps_say_where_one_is_and_what_is_blocked(page: Page, address: str) -> None:
+    page.goto(address)
+    steps = page.get_by_role("navigation", name="Steps").first
+    expect(steps.locator("[aria-current=step]")).to_contain_text("Demand")
+    expect(steps.get_by_role("link", name="Columns")).to_have_attribute(
+        "href", address.replace("demand", "columns")
+    )
+    blocked = steps.get_by_role("link", name="Decide")
+    expect(blocked).to_have_attribute("aria-disabled", "true")
+    expect(blocked).to_contain_text("first search")
+
+
+def test_under_700_pixels_the_steps_are_one_line_that_opens(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(address)
+    summary = page.locator("summary", has_text="4 of 8")
+    expect(summary).to_be_visible()
+    link = page.locator(".steps-narrow").get_by_role("link", name="Columns")
+    expect(link).to_be_hidden()
+    summary.click()
+    expect(link).to_be_visible()
+
+
+def test_the_theme_is_the_systems_until_one_is_chosen_and_is_remembered(
+    page: Page, address: str
+) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto(address)
+    expect(page.locator("body.body--light")).to_be_attached()
+    page.get_by_role("button", name="Light or dark").click()
+    page.get_by_role("menuitem", name="Dark").or_(page.locator(".q-item", has_text="Dark")).click()
+    expect(page.locator("body.body--dark")).to_be_attached()
+    page.reload()
+    expect(page.locator("html[data-theme=dark] body.body--dark")).to_be_attached()
+
+
+def test_a_hint_explains_a_word_and_closes_with_the_keyboard(page: Page, address: str) -> None:
+    page.goto(address)
+    hint = page.get_by_role("button", name="What is k-anonymity?")
+    hint.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".hint-text")).to_contain_text("Every released record looks the same")
+    page.keyboard.press("Escape")
+    expect(page.locator(".hint-text")).to_have_count(0)
+
+
+def test_help_lists_all_words(page: Page, address: str) -> None:
+    page.goto(address)
+    page.get_by_role("button", name="Help").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Nothing leaves this server")
+    expect(dialog).to_contain_text("quasi-identifier")
+
+
+def test_the_keyboard_skips_to_the_main_part(page: Page, address: str) -> None:
+    page.goto(address)
+    page.wait_for_selector("h1")
+    page.keyboard.press("Tab")
+    link = page.get_by_role("link", name="Skip to the main part")
+    expect(link).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.classList.contains('main')")
+
+
+def test_numbers_are_written_as_the_reader_writes_them(
+    ui_server: Running, browser: Browser, address: str
+) -> None:
+    context = ui_server.context(browser, locale="de-DE")
+    page = context.new_page()
+    page.goto(address)
+    expect(page.get_by_text("Up to 100 of 2.000 records may be left out.")).to_be_visible()
+    context.close()
+
+
+def test_another_users_or_unknown_project_is_not_shown(page: Page) -> None:
+    answer = page.request.get(f"/project/{'0' * 32}/demand")
+    assert answer.status == 404
