@@ -38,6 +38,9 @@ def used_before() -> Instance:
         session.execute("CREATE MACRO twice(x) AS 2 * x")
         session.distrust_statistics()
         session.execute("SET TimeZone = 'Asia/Tokyo'")
+        session.execute(f"ATTACH '{session.folder / 'linked.duckdb'}' AS linked")
+        session.execute("USE linked")
+        session.execute("CREATE TABLE joined AS SELECT 1 AS one")
         return instance_of(session)
 
 
@@ -51,6 +54,8 @@ def test_the_next_session_takes_the_instance_and_nothing_else() -> None:
         with pytest.raises(duckdb.CatalogException):
             session.connection.sql("SELECT twice(1)")
         assert session.table("SELECT * FROM duckdb_tables()").num_rows == 0
+        found = session.table("SELECT * FROM duckdb_databases() WHERE NOT internal")
+        assert set(found.column("database_name").to_pylist()) == {"memory", "of_session"}
         assert setting(session, "disabled_optimizers") == ""
         assert setting(session, "TimeZone") == "UTC"
         assert setting(session, "temp_directory") == str(session.folder / "spill")

@@ -4,8 +4,9 @@ To start an instance takes DuckDB some 20 ms, mostly to register its functions; 
 table opens four. A session has an instance for itself while it is open. When it closes, a new
 session may take the instance over, and finds it as if it had just been started:
 
-- Tables and views are in a database of the session, which is detached; temporary tables and
-  registered frames belong to the session's connection, which is closed.
+- Tables and views are in a database of the session, which is detached, and so are databases that
+  the session attached; temporary tables and registered frames belong to its connection, which is
+  closed.
 - The settings that a session changes are set again by the next one, or reset here.
 - What DuckDB keeps of the files that it read is dropped, so that a replaced file is read again.
 
@@ -52,7 +53,10 @@ class Instance:
         """Remove all that the connection's session left; an error of DuckDB if that cannot be."""
         connection.execute("USE memory")
         connection.close()
-        self.root.execute(f"DETACH {DATABASE}")
+        attached = "SELECT database_name FROM duckdb_databases() WHERE NOT internal"
+        for (name,) in self.root.execute(attached).fetchall():
+            if name != "memory":
+                self.root.execute(f'DETACH "{name}"')
         self.root.execute("RESET disabled_optimizers")
         self.root.execute("SET enable_external_file_cache = false")
         self.root.execute("SET enable_external_file_cache = true")
