@@ -82,7 +82,7 @@ def is_date(text: str) -> bool:
     return len(text) <= 60 and _DATE.fullmatch(text) is not None
 
 
-def kind_of(counts: Counts, missing: Collection[str] = ()) -> str | None:
+def kind_of(counts: Counts | Mapping[str, int], missing: Collection[str] = ()) -> str | None:
     """`numbers` or `dates` where most records with a value have one, else None.
 
     Texts of POSSIBLE and well-known spellings of missing values do not count.

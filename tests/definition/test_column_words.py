@@ -96,3 +96,44 @@ def test_no_person_is_heard_where_none_is_named(name: str) -> None:
     assert not sound.number_alone
     assert not sound.name_of_person
     assert not sound.contact
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Hauptdiagnose", "Nebendiagnosen", "Vorerkrankungen", "Nettoeinkommen", "Todesursache"),
+        *("Diagnostic principal", "Pathologie", "Médicament", "Traitement", "Medicación"),
+        *("Diagnóstico principal", "Causa de muerte", "Terapia", "Farmaco", "Causa di morte"),
+    ],
+)
+def test_what_nobody_should_know_is_heard_in_compounds_and_other_languages(name: str) -> None:
+    assert Sound(name).sensitive
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Geb.-Datum", "geb_datum", "Aufnahmedatum", "Entlassdatum", "Größe (cm)", "Gewicht"),
+        *("Kinder", "Haushaltsgröße", "Herkunft", "Stadtteil", "Situation familiale", "Taille"),
+        *("Poids", "Niveau d'études", "Estatura", "Fecha de alta", "Comunidad autónoma", "Peso"),
+        *("Stato civile", "Titolo di studio", "Altezza", "Cittadinanza", "Data di ricovero"),
+    ],
+)
+def test_what_others_may_know_is_heard_in_compounds_and_other_languages(name: str) -> None:
+    assert Sound(name).known
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Telefonnummer", "Handynummer", "Tel.", "Strasse/Hausnr.", "Courriel", "Wohnadresse"),
+        *("Correo electrónico", "Domicilio"),
+    ],
+)
+def test_more_ways_to_reach_a_person_are_heard(name: str) -> None:
+    assert Sound(name).contact
+
+
+@pytest.mark.parametrize("name", ["Mädchenname", "Nom de jeune fille", "Primer apellido"])
+def test_more_names_of_persons_are_heard(name: str) -> None:
+    assert Sound(name).name_of_person

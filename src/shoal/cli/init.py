@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from shoal.engines.duckdb.source import TableSource
     from shoal.engines.options import FileOptions
@@ -23,6 +25,7 @@ Examples:
   shoal init patients.csv
   shoal init "parts/*.parquet" -o parts.yaml --k 10
   shoal init old.csv --encoding latin-1 --delimiter ";"
+  shoal init patienten.xlsx --sheet Daten --header 3 --decimal ","
 
 Look at every role before you run the definition: names and counts do not show what others know.
 """
@@ -43,6 +46,13 @@ def init(
     encoding: Annotated[
         str | None, typer.Option(help="That of a CSV, such as latin-1; UTF-8 by default.")
     ] = None,
+    header: Annotated[
+        str | None, typer.Option(help="The row with the names, such as 3; or true or false.")
+    ] = None,
+    decimal: Annotated[
+        str | None, typer.Option(help='What is before decimals: "," or "."; guessed by default.')
+    ] = None,
+    sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the definition.")] = False,
 ) -> None:
     """Write a commented definition with proposed roles and hierarchies to start from."""
@@ -53,30 +63,73 @@ def init(
     path = output or _named_after(data)
     check_data_kept(data, path)
     check_free(path, force=force)
-    how = FileOptions(data, delimiter=delimiter, encoding=encoding)
-    text = definition_for(how, path.parent, k)
-    save(path, text, force=force)
-    typer.echo(f"Wrote {path}. Look at every role in it, then: shoal run {path}")
+    how = FileOptions(
+        data,
+        delimiter=delimiter,
+        encoding=encoding,
+        header=_row(header),
+        decimal=_mark(decimal),
+        options={} if sheet is None else {"sheet": sheet},
+    )
+    found = drafted(how, path.parent, k)
+    save(path, found.text, force=force)
+    for sentence in found.notes:
+        typer.echo(sentence)
+    typer.echo(f"Wrote {path}. Look at every role in it, then: shoal run {shlex.quote(str(path))}")
 
 
 init.__doc__ = f"{init.__doc__}\n{EXAMPLES}"
 
 
+@dataclass(frozen=True)
+class Drafted:
+    """The text of a definition, and what its author should know at once."""
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def _row(text: str | None) -> bool | int | None:
+    """The option --header: true, false or the number of a row."""
+    words = {None: None, "true": True, "false": False}
+    if text in words:
+        return words[text]
+    if not re.fullmatch("[1-9][0-9]{0,6}", text or ""):
+        raise typer.BadParameter("give true, false or the number of a row", param_hint="--header")
+    return int(text or "") if text != "1" else True
+
+
+def _mark(text: str | None) -> str | None:
+    if text not in (None, ",", "."):
+        raise typer.BadParameter('give "," or "."', param_hint="--decimal")
+    return text
+
+
 def definition_for(options: FileOptions, folder: Path, k: int) -> str:
     """The text of a definition, to stand in the folder, that reads the data in the same way."""
+    return drafted(options, folder, k).text
+
+
+def drafted(options: FileOptions, folder: Path, k: int) -> Drafted:
+    """A definition, to stand in the folder; how the data is read is guessed where not stated."""
     from shoal.cli.terminal import progress_of
-    from shoal.definition.draft import Draft, guess_all, missing_tokens, profile, write_draft
+    from shoal.definition.draft import Draft, guess_all, profile, write_draft
     from shoal.definition.draft_persons import repeated_persons, with_likeness
     from shoal.encode.propose import propose
     from shoal.engines.duckdb.files import open_files
     from shoal.engines.options import Resources
+    from shoal.spellings import FIRST, missing_spellings
 
+    keys, reading = _reading(options)
     with (
         progress_of(f"Reading {options.path}") as display,
-        open_files(options, resources=Resources(on_progress=display.share)) as source,
+        open_files(
+            replace(options, **keys), resources=Resources(on_progress=display.share)
+        ) as source,
     ):
         counts = _counts(source)
-        tokens = missing_tokens(counts)
+        spellings = missing_spellings(counts)
+        tokens = tuple(found.text for found in spellings)
 
         def distinct(columns: Sequence[str], most: int) -> int:
             return source.count_distinct(columns, tokens, at_most=most)
@@ -85,16 +138,50 @@ def definition_for(options: FileOptions, folder: Path, k: int) -> str:
         profiles = with_likeness(profiles, counts, distinct)
         guesses = guess_all(profiles, propose)
         person = repeated_persons(guesses, distinct)
-    release = _release_of(options.path, folder)
-    return write_draft(Draft(_source(options, folder), release, k, tokens, person), guesses)
+    unusual = tuple(f"{s.text!r}: {s.reason}" for s in spellings if s.text not in FIRST)
+    draft = Draft(
+        _source(options.path, keys, folder),
+        _release_of(options.path, folder),
+        k,
+        tokens,
+        person,
+        reading,
+        unusual,
+    )
+    obstacles = [f"{found.name}: {found.obstacle}" for found in profiles if found.obstacle]
+    return Drafted(write_draft(draft, guesses), (*reading, *obstacles))
 
 
-def _source(options: FileOptions, folder: Path) -> str | dict[str, str]:
-    """The path from the folder; with what was stated, the long form."""
-    path = os.path.relpath(options.path, folder)
-    stated = {"delimiter": options.delimiter, "encoding": options.encoding}
-    given = {key: value for key, value in stated.items() if value is not None}
-    return {"path": path, **given} if given else path
+def _reading(options: FileOptions) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The keys of the source beside its path, and sentences about those that were guessed.
+
+    Of several files the first is looked at. What cannot be read is left to the reader to refuse.
+    """
+    from shoal.engines.duckdb.files import matching
+    from shoal.engines.formats.guessing import guess_reading
+
+    names = ("delimiter", "quote", "encoding", "header", "decimal")
+    stated = {name: getattr(options, name) for name in names}
+    stated = {name: value for name, value in stated.items() if value is not None}
+    first = matching(options.path)[0]
+    found = guess_reading(first, stated={**stated, **options.options})
+    keys = found.source() if found.problem is None else {}
+    said = {**keys, **keys.get("options", {})}
+    guesses = [g for g in found.guesses if g.key in said and not g.stated]
+    sentences = [f"Guessed: {each.key} {_shown(each.value)}. {each.reason}" for each in guesses]
+    if options.options:
+        keys["options"] = dict(options.options)
+    return {**keys, **stated}, tuple(sentences)
+
+
+def _shown(value: object) -> str:
+    return {"\t": "tab"}.get(str(value), str(value).lower() if value is False else str(value))
+
+
+def _source(data: str, keys: Mapping[str, Any], folder: Path) -> str | dict[str, Any]:
+    """The path from the folder; with what is stated, the long form."""
+    path = os.path.relpath(data, folder)
+    return {"path": path, **keys} if keys else path
 
 
 def _counts(source: TableSource) -> dict[str, dict[str | None, int]]:

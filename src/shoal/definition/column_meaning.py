@@ -20,18 +20,22 @@ _PERSONAL_NUMBERS = frozenset(
     "ssn svnr mrn nhs nhsno passport reisepass passeport pasaporte passaporto passaporte paspoort "
     "sozialversicherungsnummer krankenversichertennummer versicherungsnummer steuernummer kvnr ahv "
     "ahvnr curp nif cpf bsn burgerservicenummer cpr cprnr personnummer personnr fodselsnummer "
-    "fodselsnr hetu henkilotunnus pesel rodne codicefiscale securitesociale socialsecurity".split()
+    "fodselsnr hetu henkilotunnus pesel rodne codicefiscale securitesociale socialsecurity "
+    "kvnummer nir nhc ipp".split()
 )
 _CONTACTS = frozenset(
     "email mail phone telephone telefon telefono telefone telefoon handy mobile movil celular "
     "cellulare puhelin fax iban username login benutzername address adresse adress adres direccion "
-    "indirizzo endereco street strasse rue calle rua straat hausnummer anschrift".split()
+    "indirizzo endereco street strasse rue calle rua straat hausnummer hausnr anschrift tel "
+    "telefonnummer telefonnr handynummer handynr mobilnummer mobiltelefon courriel correo "
+    "domicile domicilio postanschrift wohnadresse".split()
 )
 _NAMES = frozenset(
     "name names surname firstname lastname fullname forename nachname vorname familienname "
     "geburtsname rufname patientenname nom noms prenom prenoms nombre nombres apellido apellidos "
     "nome cognome sobrenome apelido naam voornaam achternaam navn fornavn etternavn efternavn namn "
-    "fornamn efternamn nimi etunimi sukunimi imie nazwisko jmeno prijmeni".split()
+    "fornamn efternamn nimi etunimi sukunimi imie nazwisko jmeno prijmeni madchenname maedchenname "
+    "ehename zuname rufname".split()
 )
 _PERSONS = frozenset(
     "patient patiente patienten pat pt person persona personne pessoa persoon customer cust client "
@@ -55,7 +59,8 @@ _CODES = frozenset("code codigo codice kod kode cod n".split())
 """Words that mean a number of a person only beside one for a person or a case."""
 _FILLERS = frozenset(
     "of the full given first last middle family maiden famille legal de du des del della di da do "
-    "la le el der die das van den et y e und and mother father national unique social".split()
+    "la le el der die das van den et y e und and mother father national unique social jeune fille "
+    "primer segundo primero usuel usage".split()
 )
 
 
@@ -72,30 +77,51 @@ _FAMILIES = {
     "birth": "age birth birthday birthdate born dob yob alter geburt geburtsdatum geburtstag "
     "geburtsjahr gebdat naissance edad nacimiento eta nascita idade nascimento leeftijd geboorte "
     "geboortedatum geboortejaar alder fodt fodselsdato fodselsdag fodelsedatum fodelsear fodsel "
-    "syntymaaika ika wiek urodzenia",
+    "syntymaaika ika wiek urodzenia geb gebdatum geburtsdat geboren geburtsort altersgruppe "
+    "altersklasse naiss naissances ne nee nato nata edades annata",
     "sex": "sex gender geschlecht sexe sexo sesso genere genero geslacht kjonn kon sukupuoli plec "
-    "pohlavi",
+    "pohlavi geschl geschlechter",
     "place": "zip zipcode postcode postal plz postleitzahl postnummer postnr cap cep city town ort "
     "wohnort stadt gemeinde landkreis bundesland ville commune departement ciudad municipio "
     "localidad provincia citta comune cidade gemeente woonplaats stad kommune kommun county state "
-    "region province district country land pays pais paese residence",
+    "region province district country land pays pais paese residence kreis stadtteil bezirk "
+    "regione comunidad poblacion quartier canton kanton cp wohnsitz barrio luogo",
     "origin": "nationality native race ethnicity religion language nationalite nacionalidad "
     "nazionalita nacionalidade nationalitet nationaliteit staatsangehorigkeit nationalitat "
-    "konfession sprache langue idioma lingua",
+    "konfession sprache langue idioma lingua herkunft herkunftsland geburtsland muttersprache "
+    "cittadinanza ciudadania citoyennete raza etnia ethnie ethnicite migration "
+    "migrationshintergrund",
 }
 _ALSO_KNOWN = frozenset(
     "marital married familienstand civil education degree school bildung schulabschluss occupation "
     "job profession workclass employer beruf arbeitgeber profesion professione profissao beroep "
-    "yrke date year height weight children household".split()
+    "yrke date year height weight children household bmi "
+    "grosse groesse korpergrosse koerpergroesse gewicht korpergewicht koerpergewicht kinder "
+    "kinderzahl haushaltsgrosse haushaltsgroesse berufsgruppe ausbildung zivilstand datum jahr "
+    "taille poids metier etudes familiale matrimoniale annee enfants employeur "
+    "estatura talla peso ocupacion estudios fecha ano hijos oficio empleo "
+    "altezza civile studio occupazione lavoro anno figli".split()
 )
-_EVENTS = frozenset("admission admitted aufnahme discharge entlassung visit besuch visite".split())
+_EVENTS = frozenset(
+    "admission admitted aufnahme discharge entlassung visit besuch visite entree sortie ingreso "
+    "alta defuncion ricovero dimissione decesso deces".split()
+)
 _SENSITIVE = frozenset(
     "diagnosis diagnose diagnostic diagnostico diagnosi diagnos disease icd condition illness hiv "
     "cancer krankheit krebs maladie enfermedad malattia doenca ziekte sykdom sygdom sjukdom income "
     "salary wage wages debt credit einkommen gehalt lohn schulden salaire revenu salario sueldo "
     "ingresos stipendio reddito renda inkomen lonn inkomst drug medication treatment therapy "
-    "medikament behandlung therapie crime conviction politics party orientation".split()
+    "medikament behandlung therapie crime conviction politics party orientation "
+    "diagnosen diagnosi medikamente medikation erkrankung erkrankungen befund befunde behinderung "
+    "todesursache schwangerschaft sucht vorstrafe pathologie traitement medicament medicaments "
+    "handicap grossesse tratamiento medicacion medicamento medicamentos patologia discapacidad "
+    "embarazo renta muerte terapia farmaco farmaci disabilita gravidanza morte".split()
 )
+_ENDINGS = (
+    *("diagnose", "diagnosen", "einkommen", "gehalt", "lohn", "erkrankung", "erkrankungen"),
+    *("krankheit", "medikation", "therapie", "befund", "datum", "jahr", "adresse"),
+)
+"""Last parts of German compounds that mean the same alone: a Hauptdiagnose is a Diagnose."""
 _FAMILY_OF = {word: family for family, words in _FAMILIES.items() for word in words.split()}
 
 
@@ -109,10 +135,12 @@ class Sound:
     def words(self) -> frozenset[str]:
         """The words of the name: `PatientID` and `patient_id` are both patient and id.
 
-        Neighbours in one word are among them, and so is the whole name: `e-mail` is an email.
+        Neighbours in one word are among them, and so is the whole name: `e-mail` is an email. So
+        are the last parts of compounds.
         """
         pairs = (first + second for first, second in pairwise(self._split))
-        return self._parts | {"".join(self._split), *pairs}
+        last = (end for part in self._split for end in _ENDINGS if part.endswith(end))
+        return self._parts | {"".join(self._split), *pairs, *last}
 
     @cached_property
     def _split(self) -> tuple[str, ...]:

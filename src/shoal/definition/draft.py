@@ -1,7 +1,8 @@
 """A first definition for a table, guessed from the names of its columns and their counts.
 
 The guesses err on the side of protection: what may name a person is an identifier, what others may
-know is a quasi-identifier. No value of the data is written; every guess comes with its reason.
+know is a quasi-identifier. Every guess comes with its reason. No value of the data is written, but
+texts that mean missing, and frequent ones that keep a column from being one of numbers or dates.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from shoal.definition.column_meaning import Sound
 from shoal.definition.hierarchies.registry import EXAMPLES
 from shoal.definition.model import Attribute, Dates, Diversity, Hierarchy, Intervals, Role, Suppress
+from shoal.definition.obstacles import obstacle
 from shoal.definition.write import WIDTH, attribute_mapping, yaml_lines
+from shoal.spellings import FIRST, missing_spellings
 
 Propose: TypeAlias = Callable[[Sequence[str]], Hierarchy | None]
 
-MISSING_TOKENS = ("?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "unknown", "-")
+MISSING_TOKENS = FIRST
 """Texts that usually mean that a value is missing."""
 MOST_NODES = 20_000
 """How large a lattice the first run should search."""
@@ -38,7 +41,7 @@ class Profile:
 
     `alike` are columns in which records with the same value of this one agree, as those of a person
     would in birth and sex. Of a column with very many values, `values` may be a sample; `others`
-    is the number of the rest.
+    is the number of the rest. `obstacle` says what keeps it from being one of numbers or dates.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Profile:
     missing: int
     alike: tuple[str, ...] = ()
     others: int = 0
+    obstacle: str = ""
 
     @property
     def distinct(self) -> int:
@@ -90,25 +94,32 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Draft:
-    """What the definition says besides its attributes, as the file writes it."""
+    """What the definition says besides its attributes, as the file writes it.
 
-    source: str | Mapping[str, str]
+    `reading` are sentences about how the source is read, `unusual` about texts for missing values.
+    """
+
+    source: str | Mapping[str, Any]
     output: str
     k: int
     missing: tuple[str, ...]
     person: Repeated | None = None
+    reading: tuple[str, ...] = ()
+    unusual: tuple[str, ...] = ()
 
 
 def missing_tokens(counts: Mapping[str, Mapping[str | None, int]]) -> tuple[str, ...]:
-    """The usual texts for missing values that occur in some column."""
-    return tuple(t for t in MISSING_TOKENS if any(t in counted for counted in counts.values()))
+    """The texts that seem to mean that a value is missing in some column."""
+    return tuple(found.text for found in missing_spellings(counts))
 
 
 def profile(name: str, counted: Mapping[str | None, int], missing: Collection[str]) -> Profile:
     """A column from the records that have each of its values, with these texts as missing."""
     values = tuple(sorted(v for v in counted if v is not None and v not in missing))
     records = sum(counted.values())
-    return Profile(name, values, records, records - sum(counted[value] for value in values))
+    present = {value: counted[value] for value in values if value}
+    absent = records - sum(counted[value] for value in values)
+    return Profile(name, values, records, absent, obstacle=obstacle(present))
 
 
 def guess_all(profiles: Sequence[Profile], propose: Propose) -> list[Guess]:
@@ -122,6 +133,7 @@ def guess_all(profiles: Sequence[Profile], propose: Propose) -> list[Guess]:
 def guess(profile: Profile, hierarchy: Hierarchy | None) -> Guess:
     """What one column may be, given the hierarchy that fits its values."""
     role, reason, by_name = _role(profile, hierarchy)
+    reason = f"{reason} {profile.obstacle}".strip()
     if role == "quasi-identifier":
         attribute = Attribute(role=role, hierarchy=hierarchy or Suppress())
     elif role == "sensitive":
@@ -204,7 +216,8 @@ def _with_one_quasi_identifier(guesses: Sequence[Guess], propose: Propose) -> li
     attribute = Attribute(role="quasi-identifier", hierarchy=hierarchy)
     reason = (
         "No column looks like a quasi-identifier, and one is needed; choose another if you can."
-    )
+        f" {chosen.profile.obstacle}"
+    ).strip()
     promoted = replace(chosen, attribute=attribute, reason=reason)
     return [promoted if found is chosen else found for found in guesses]
 
@@ -224,7 +237,11 @@ def _searchable(guesses: Sequence[Guess]) -> list[Guess]:
     return [
         found
         if found.attribute.hierarchy is None or found.profile.name in chosen
-        else replace(found, attribute=Attribute(role="drop"), reason=reason)
+        else replace(
+            found,
+            attribute=Attribute(role="drop"),
+            reason=f"{reason} {found.profile.obstacle}".strip(),
+        )
         for found in guesses
     ]
 
@@ -237,6 +254,7 @@ def write_draft(draft: Draft, guesses: Sequence[Guess]) -> str:
 def _lines(draft: Draft, guesses: Sequence[Guess]) -> Iterator[str]:
     yield "# A definition to start from. The roles below are guesses: look at each of them."
     yield "# Relative paths are relative to this file."
+    yield from _comment(draft.reading)
     yield from yaml_lines("source", draft.source)
     yield from yaml_lines("output", draft.output)
     yield ""
@@ -247,6 +265,7 @@ def _lines(draft: Draft, guesses: Sequence[Guess]) -> Iterator[str]:
     yield "# At most so many records may be left out: a share, or a whole number of records."
     yield "suppression: 5%"
     yield "# Empty values are missing; so are the texts listed here."
+    yield from _comment(draft.unusual)
     yield from yaml_lines("missing", {"values": list(draft.missing)})
     yield "# The search may end sooner with a proof, or later if you give it more time."
     yield "search: {time limit: 5 min}"
@@ -267,6 +286,13 @@ def _lines(draft: Draft, guesses: Sequence[Guess]) -> Iterator[str]:
         for line in textwrap.wrap(f"{counts} {found.reason}", WIDTH - 4):
             yield f"  # {line}"
         yield from yaml_lines(profile.name, attribute_mapping(found.attribute), "  ")
+
+
+def _comment(sentences: Sequence[str]) -> Iterator[str]:
+    """Each sentence as a comment of its own."""
+    for sentence in sentences:
+        for line in textwrap.wrap(sentence, WIDTH - 2, break_on_hyphens=False):
+            yield f"# {line}"
 
 
 def _person_lines(found: Repeated) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from shoal.definition.hierarchies.dates import DATE_LABELS, parse_date
+from shoal.definition.hierarchies.dates import COMMON_FORMATS, DATE_LABELS, parse_date
 from shoal.definition.hierarchies.numbers import parse_number
 from shoal.definition.model import Dates, DateUnit, Hierarchy, Intervals, Mask, Suppress
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _INTERVALS = (20, 10, 5, 2)
 """About how many intervals each level should cut the range of the numbers into."""
 _MANTISSAS = (1, 2, 5)
-_FORMATS = (None, "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
 _UNITS: tuple[DateUnit, ...] = ("day", "month", "year", "decade")
 _CODE_LENGTHS = range(3, 13)
 _LONG_DIGITS = 5
@@ -95,7 +94,9 @@ def _widths(span: Decimal, least: int) -> list[Decimal]:
 
 def _dates(values: Sequence[str]) -> Dates | Suppress | None:
     """The units that join some but not all dates, when one date format alone fits every value."""
-    fitting = [p for p in _FORMATS if all(parse_date(value, p) is not None for value in values)]
+    fitting = [
+        p for p in COMMON_FORMATS if all(parse_date(value, p) is not None for value in values)
+    ]
     if len(fitting) != 1:
         return None
     dates = [date for value in values if (date := parse_date(value, fitting[0])) is not None]

@@ -23,6 +23,14 @@ _ZONE = r" ?(?:Z|UTC|[+-][0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2})?)?)"
 _ISO = re.compile(rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:[T ]{_TIME})?)(?:{_ZONE})?")
 
 
+COMMON_FORMATS = (
+    None,
+    *("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y"),
+    *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M"),
+)
+"""Formats in which dates are recognised; None is that of ISO, with or without a time."""
+
+
 def parse_date(text: str, pattern: str | None = None) -> datetime | None:
     """The date and time in a text, as written there: a time zone is parsed and ignored.
 

@@ -1,0 +1,61 @@
+"""What keeps a column of numbers or dates from being treated as one.
+
+Intervals and dates need every value to be a number, or a date of one format. A single text among
+ten thousand numbers is enough to lose them, so a draft says what stands in the way. Texts are named
+only where many records have them; all others are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shoal.definition.hierarchies.dates import COMMON_FORMATS, parse_date
+from shoal.definition.hierarchies.numbers import parse_number
+from shoal.spellings import is_number, kind_of
+
+LEAST_RECORDS, LEAST_SHARE = 20, 0.01
+"""A text may be named if so many records have it, and this share of them."""
+MOST_NAMED = 3
+
+
+def obstacle(counts: Mapping[str, int]) -> str:
+    """Sentences on what stands in the way, from the records of each value; empty if nothing does.
+
+    Missing values are not among the counts.
+    """
+    kind = kind_of(counts)
+    if kind == "numbers":
+        others = [text for text in counts if parse_number(text) is None]
+        if others and all(map(is_number, others)):
+            return f"{_records(others, counts)} decimal commas: state `decimal` of the source."
+        return _sentence("numbers", "intervals", others, counts)
+    if kind == "dates":
+        failing = [[t for t in counts if parse_date(t, each) is None] for each in COMMON_FORMATS]
+        if sum(not others for others in failing) > 1:
+            return (
+                "Day and month of these dates may be exchanged, so none is assumed: state the"
+                ' format, {date: [month, year], format: "%d/%m/%Y"}.'
+            )
+        return _sentence("dates of one format", "dates", min(failing, key=len), counts)
+    return ""
+
+
+def _records(texts: list[str], counts: Mapping[str, int]) -> str:
+    records = sum(counts[text] for text in texts)
+    return "1 record has" if records == 1 else f"{records:,} records have"
+
+
+def _sentence(what: str, lost: str, texts: list[str], counts: Mapping[str, int]) -> str:
+    """How many values are of another kind, and which where they are frequent."""
+    if not texts:
+        return ""
+    most = max(LEAST_RECORDS, LEAST_SHARE * sum(counts.values()))
+    frequent = [text for text in texts if counts[text] >= most and text.isprintable()]
+    frequent.sort(key=lambda text: (-counts[text], text))
+    named = ", ".join(repr(text[:20]) for text in frequent[:MOST_NAMED])
+    values = "value" if len(texts) == 1 else "different values"
+    among = f", among them {named}" if named else ""
+    return (
+        f"Most values are {what}, but {_records(texts, counts)} {len(texts):,} {values} of another"
+        f" kind{among}. So no {lost} are proposed: correct them, or list them as missing."
+    )
