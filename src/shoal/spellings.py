@@ -12,7 +12,7 @@ columns of a definition, so a text is one only if it is no plausible value anywh
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -101,80 +101,88 @@ def kind_of(counts: Counts | Mapping[str, int], missing: Collection[str] = ()) -
 
 
 def missing_spellings(columns: Mapping[str, Counts]) -> tuple[Spelling, ...]:
-    """The texts that seem to mean that a value is missing; well-known ones first."""
-    kinds = {name: kind_of(counts) for name, counts in columns.items()}
-    having: dict[str, list[str]] = {}
-    for name, counts in columns.items():
-        for text in counts:
-            if text and len(text) <= LONGEST:
-                having.setdefault(text, []).append(name)
+    """The texts that seem to mean that a value is missing; well-known ones first.
+
+    Every text is looked at once, and only those few that may be one are looked at again.
+    """
+    seen = [_Column(counts) for counts in columns.values()]
+    candidates = sorted({text for column in seen for text in column.candidates()})
+    having = {text: [c for c in seen if text in c.counts] for text in candidates}
     first = [text for text in FIRST if text in having]
-    known = sorted(text for text in having if text not in first and _is_known(text))
+    known = [text for text in candidates if text not in first and _is_known(text)]
     usual = "It is a usual way to write that a value is missing."
     found = [Spelling(text, usual) for text in (*first, *known)]
-    others = [text for text in having if text not in first and text not in known]
-    found += _in_the_way(others, having, columns, kinds)
-    found += _far_numbers(others, having, columns, kinds)
+    others = [text for text in candidates if text not in first and text not in known]
+    found += _in_the_way([text for text in others if not is_number(text)], having)
+    found += _far_numbers([text for text in others if _NINES.fullmatch(text)], having)
     return tuple(found)
+
+
+class _Column:
+    """A column with its kind and how many records make a text frequent."""
+
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
+        self.kind = kind_of(counts)
+        self._frequent = max(OFTEN, FREQUENT * sum(counts.values()))
+        self.words = 0
+        """Frequent words that were taken for spellings of missing values."""
+
+    def candidates(self) -> Iterator[str]:
+        """The texts that may be spellings of missing values."""
+        for text in self.counts:
+            if text and len(text) <= LONGEST:
+                frequent = self.kind is not None and self.is_frequent(text)
+                if frequent or _is_known(text) or text.strip().lower() in POSSIBLE:
+                    yield text
+
+    def is_frequent(self, text: str) -> bool:
+        return self.counts[text] >= self._frequent
 
 
 def _is_known(text: str) -> bool:
     return text in FIRST or text.strip().lower() in KNOWN
 
 
-def _in_the_way(
-    texts: Iterable[str],
-    having: Mapping[str, list[str]],
-    columns: Mapping[str, Counts],
-    kinds: Mapping[str, str | None],
-) -> list[Spelling]:
+def _in_the_way(texts: Iterable[str], having: Mapping[str, list[_Column]]) -> list[Spelling]:
     """Texts that occur only where all else are numbers or dates, and are frequent or possible."""
     found: list[Spelling] = []
-    words: dict[str, int] = {}
-    for text in sorted(texts, key=lambda text: -sum(columns[c][text] for c in having[text])):
-        if not all(kinds[name] for name in having[text]) or is_number(text):
-            continue
+    for text in sorted(texts, key=lambda text: -sum(c.counts[text] for c in having[text])):
+        columns = having[text]
         possible = text.strip().lower() in POSSIBLE
-        frequent = all(_is_frequent(text, columns[name]) for name in having[text])
+        frequent = all(column.is_frequent(text) for column in columns)
         word = frequent and not re.search("[0-9]", text)
-        crowded = any(words.get(name, 0) >= FEW_WORDS for name in having[text])
-        if possible or (word and not crowded):
-            kind = kinds[having[text][0]]
+        crowded = any(column.words >= FEW_WORDS for column in columns)
+        if all(column.kind for column in columns) and (possible or (word and not crowded)):
+            kind = columns[0].kind
             found.append(Spelling(text, f"Where it occurs, nearly all other values are {kind}."))
-            for name in having[text]:
-                words[name] = words.get(name, 0) + (not possible)
+            for column in columns:
+                column.words += not possible
     return found
 
 
-def _far_numbers(
-    texts: Iterable[str],
-    having: Mapping[str, list[str]],
-    columns: Mapping[str, Counts],
-    kinds: Mapping[str, str | None],
-) -> list[Spelling]:
+def _far_numbers(texts: Iterable[str], having: Mapping[str, list[_Column]]) -> list[Spelling]:
     """Numbers such as 9999 and -1 that are frequent and far from all others of their columns."""
     return [
         Spelling(text, "It is frequent, and far from all other numbers where it occurs.")
-        for text in sorted(texts)
-        if _NINES.fullmatch(text)
-        and all(kinds[n] == "numbers" and _is_far(text, columns[n]) for n in having[text])
+        for text in texts
+        if all(column.kind == "numbers" and _is_far(text, column) for column in having[text])
     ]
 
 
-def _is_far(text: str, counts: Counts) -> bool:
+def _is_far(text: str, column: _Column) -> bool:
     """Whether a number is frequent, and unlike all others: much larger, or the only one below 0.
 
     A column with a few small numbers, such as -1, 0 and 1, may mean each of them.
     """
+    if not column.is_frequent(text):
+        return False
     number = float(text)
-    others = [float(t.replace(",", ".")) for t in counts if t and t != text and is_number(t)]
+    texts = (each for each in column.counts if each and each != text and is_number(each))
+    others = [float(each.replace(",", ".")) for each in texts]
     others = [other for other in others if not _NINES.fullmatch(f"{other:g}")]
-    if len(others) < 2 or not _is_frequent(text, counts):
+    if len(others) < 2:
         return False
     if number < 0:
         return min(others) >= 0 and max(others) >= 10 and len(others) >= 5
     return number >= FAR * max(map(abs, others))
-
-
-def _is_frequent(text: str, counts: Counts) -> bool:
-    return counts[text] >= max(OFTEN, FREQUENT * sum(counts.values()))
