@@ -26,6 +26,7 @@ from shoal.encode.propose import propose
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
+    from shoal.definition.model import Hierarchy
     from shoal.engines.base import Source
     from shoal.values import Caution, Ints
 
@@ -85,12 +86,19 @@ class _Counted:
     bars: tuple[int, ...]
     unique: int
     separation: float
+    tokens: frozenset[str] = frozenset()
 
 
 def profile_table(
-    source: Source, missing: Sequence[str], progress: Progress = lambda *_: None
+    source: Source,
+    missing: Sequence[str] | None = None,
+    also: Sequence[str] = (),
+    progress: Progress = lambda *_: None,
 ) -> TableProfile:
-    """Count and guess; `missing` are the texts for missing values."""
+    """Count and guess; `missing` are the texts for missing values.
+
+    Without any stated, these are the usual ones and those of `also`, as far as they occur.
+    """
     records = int(source.count_by(()).column(0)[0].as_py())
     if not records:
         raise BadData(
@@ -99,38 +107,38 @@ def profile_table(
             hint="roles and hierarchies are proposed from the values; give a table with some",
         )
     names = [column.name for column in source.columns()]
-    counted = {}
+    usual = tuple(dict.fromkeys((*also, *MISSING_TOKENS)))
+    tokens = usual if missing is None else tuple(missing)
+    counted: dict[str, _Counted] = {}
     for number, name in enumerate(names, 1):
-        counted[name] = _count(source, name, missing, records)
+        counted[name] = _count(source, name, tokens, records)
         progress(number, len(names))
-    guesses, person = _guess(source, counted, missing)
-    return TableProfile(
-        records,
-        tuple(_column(counted[found.profile.name], found) for found in guesses),
-        tuple(missing),
-        person,
-    )
+    if missing is None:
+        found = frozenset().union(*(each.tokens for each in counted.values()))
+        tokens = tuple(token for token in usual if token in found)
+    proposed = _Proposed()
+    guesses, person = _guess(source, counted, tokens, proposed)
+    columns = (_column(counted[found.profile.name], found, proposed) for found in guesses)
+    return TableProfile(records, tuple(columns), tokens, person)
 
 
-def usual_missing(source: Source) -> tuple[str, ...]:
-    """The usual texts for missing values that occur in some column."""
-    found: set[str] = set()
-    for column in source.columns():
-        try:
-            table = source.count_by((column.name,), at_most=MOST_VALUES)
-        except BadData as error:
-            if error.code != "unsupported-type":
-                raise
-            continue
-        present = pc.is_in(pa.array(MISSING_TOKENS), value_set=table.column(0).combine_chunks())
-        found.update(pa.array(MISSING_TOKENS).filter(present).to_pylist())
-    return tuple(token for token in MISSING_TOKENS if token in found)
+class _Proposed:
+    """Proposes hierarchies, once for each list of values."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, ...], Hierarchy] = {}
+
+    def __call__(self, values: Sequence[str]) -> Hierarchy:
+        key = tuple(values)
+        if key not in self._found:
+            self._found[key] = propose(key)
+        return self._found[key]
 
 
 def _count(source: Source, name: str, missing: Sequence[str], records: int) -> _Counted:
     """One column; one whose values cannot be compared counts as without any."""
     try:
-        table = source.count_by((name,), missing, at_most=MOST_VALUES)
+        table = source.count_by((name,), at_most=MOST_VALUES)
     except BadData as error:
         if error.code != "unsupported-type":
             raise
@@ -138,8 +146,10 @@ def _count(source: Source, name: str, missing: Sequence[str], records: int) -> _
         return _Counted(nothing, "no values", np.zeros(0, np.int64), (), 0, 0.0)
     if table.num_rows > MOST_VALUES:
         return _counted_only(source, name, missing, records)
-    is_value = pc.is_valid(table.column(0))
-    present = table.filter(is_value).combine_chunks()
+    texts = table.column(0)
+    is_token = pc.is_in(texts, value_set=pa.array(missing, pa.string()))
+    tokens = frozenset(texts.filter(is_token).to_pylist())
+    present = table.filter(pc.and_(pc.is_valid(texts), pc.invert(is_token))).combine_chunks()
     values, sizes = present.column(0).combine_chunks(), np.asarray(present.column(1), np.int64)
     absent = records - int(sizes.sum())
     kind = type_of(values)
@@ -149,7 +159,7 @@ def _count(source: Source, name: str, missing: Sequence[str], records: int) -> _
     separation = 1 - alike / (records * (records - 1)) if records > 1 else 0.0
     bars = histogram(values, sizes, kind)
     unique = int((sizes == 1).sum())
-    return _Counted(profile, kind, sizes.astype(np.int32), bars, unique, separation)
+    return _Counted(profile, kind, sizes.astype(np.int32), bars, unique, separation, tokens)
 
 
 def _counted_only(source: Source, name: str, missing: Sequence[str], records: int) -> _Counted:
@@ -187,7 +197,10 @@ class _Sizes(Mapping[str, Mapping[str | None, int]]):
 
 
 def _guess(
-    source: Source, counted: Mapping[str, _Counted], missing: Sequence[str]
+    source: Source,
+    counted: Mapping[str, _Counted],
+    missing: Sequence[str],
+    proposed: _Proposed,
 ) -> tuple[list[Guess], Repeated | None]:
     """The guesses of `shoal init`, and the columns that identify persons."""
 
@@ -195,7 +208,7 @@ def _guess(
         return source.count_distinct(columns, missing, at_most=most)
 
     profiles = [each.profile for each in counted.values()]
-    guesses = guess_all(with_likeness(profiles, _Sizes(counted), distinct), propose)
+    guesses = guess_all(with_likeness(profiles, _Sizes(counted), distinct), proposed)
     person = repeated_persons(guesses, distinct)
     return [_on_all_values(source, found, missing) for found in guesses], person
 
@@ -211,12 +224,12 @@ def _on_all_values(source: Source, found: Guess, missing: Sequence[str]) -> Gues
     )
 
 
-def _column(counted: _Counted, found: Guess) -> ColumnProfile:
+def _column(counted: _Counted, found: Guess, proposed: _Proposed) -> ColumnProfile:
     profile = found.profile
     records = max(1, profile.records)
     own = found.attribute.hierarchy
     if own is None and not profile.others:
-        own = propose(profile.values)
+        own = proposed(profile.values)
     small = profile.values[:: -(-len(profile.values) // SMALL_SAMPLE) or 1]
     kinds = [each.kind for each in identifiers([(profile.name, small)])]
     kept = Kept(

@@ -54,7 +54,7 @@ class ColumnCard:
         with self._card:
             with box("stack tight"):
                 with box("line tight"):
-                    text("h3", name)
+                    attributes(text("h3", name), title=name)
                 text("div", self._counts(), "quiet small num")
             self._risks()
             with box("stack tight wide"):

@@ -7,6 +7,7 @@ worker, a moment after each change.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
@@ -178,10 +179,8 @@ class ColumnsPage:
         self._save(definition)
 
     def _save(self, definition: dict[str, Any]) -> None:
-        try:
+        with suppress(ShoalError):
             self._frame.save(definition=definition)
-        except ShoalError:
-            return
         self._refresh()
 
     def _refresh(self) -> None:

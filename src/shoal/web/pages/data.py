@@ -185,13 +185,22 @@ class DataPage:
                 )
             progress.follow(job.id)
         with self._frame.side:
-            text("h2", "What happens now")
-            text(
-                "p",
-                "Every record is read once and every column is counted. You can close the page: "
-                "the work goes on, and is here when you come back.",
-                "quiet",
-            )
+            if job.has_ended:
+                text("h2", "What to do")
+                text(
+                    "p",
+                    "Say how the file is to be read, or correct the file and upload it again. "
+                    "Nothing of it is released.",
+                    "quiet",
+                )
+            else:
+                text("h2", "What happens now")
+                text(
+                    "p",
+                    "Every record is read once and every column is counted. You can close the "
+                    "page: the work goes on, and is here when you come back.",
+                    "quiet",
+                )
         self._frame.primary("Next: Columns").enabled = False
         self._frame.secondary("Use other data", self._other().open)
 
@@ -199,7 +208,8 @@ class DataPage:
         """Say why the file cannot be read as it is, and let it be read in another way."""
         with self._problems:
             problem_card(job.problem or {"title": "The data was not read", "code": job.state})
-            button("Read it again", lambda: self._reread({}, None), icon="refresh")
+            with box("line"):
+                button("Read it again", lambda: self._reread({}, None), icon="refresh")
         events = self._services.jobs.events(job.id, self._frame.user.name)
         reading = next((each.data for each in events if each.name == "reading"), None)
         if reading is not None:

@@ -22,7 +22,7 @@ from shoal.web.pages.components import (
 )
 from shoal.web.pages.frame import Frame, plain_page, records_text
 from shoal.web.pages.theme import static
-from shoal.web.project_data import create_demo
+from shoal.web.project_data import create_demo, profile_state
 from shoal.web.security import user_of
 from shoal.web.steps import STEPS, Step, states
 
@@ -89,7 +89,11 @@ class Home:
         step = next_step_of(self._services, project)
         attributes(text("a", project.name, "name"), href=step.path(project))
         records = records_text(self._services, project, self._frame.numbers)
-        text("div", records or "no data yet", "quiet num")
+        text(
+            "div",
+            records or ("no data yet" if project.source is None else "not read yet"),
+            "quiet num",
+        )
         is_decided = project.decision is not None
         text("div", "Decided" if is_decided else f"Next: {step.title}", "quiet")
         with box("quiet"):
@@ -160,6 +164,8 @@ def delete_project(services: Services, project: Project) -> None:
 
 def next_step_of(services: Services, project: Project) -> Step:
     """The first step that is not done, the last one where all are."""
+    if profile_state(services, project)[0] != "done":
+        return STEPS[0]
     found = states(services, project)
     return next(
         (s for s, state in zip(STEPS, found, strict=True) if state.status != "done"), STEPS[-1]

@@ -81,8 +81,9 @@
     }
   }
 
-  const ROW = 32, BLOCK = 60, TALLEST = 8_000_000;
+  const ROW = 32, BLOCK = 60, TALLEST = 15_000_000;
 
+  // Fields end in _ where an attribute has their name: Vue would set the field, not the attribute.
   class RecordWindow extends HTMLElement {
     static observedAttributes = ["columns", "roles", "address"];
     connectedCallback() { this.built = true; this.build(); }
@@ -92,7 +93,7 @@
       else this.build();
     }
     build() {
-      this.columns = JSON.parse(this.getAttribute("columns") || "[]");
+      this.columns_ = JSON.parse(this.getAttribute("columns") || "[]");
       this.total = Number(this.getAttribute("rows") || 0);
       this.blocks = new Map();
       this.first = -1;
@@ -101,8 +102,8 @@
       this.box.setAttribute("role", "table");
       this.box.setAttribute("aria-label", this.getAttribute("label") || "Records");
       this.box.setAttribute("aria-rowcount", String(this.total + 1));
-      this.box.setAttribute("aria-colcount", String(this.columns.length));
-      const width = this.columns.reduce((sum, each) => sum + this.width(each), 72);
+      this.box.setAttribute("aria-colcount", String(this.columns_.length));
+      const width = this.columns_.reduce((sum, each) => sum + this.width(each), 72);
       this.head = make("div", "rw-head");
       this.head.setAttribute("role", "rowgroup");
       this.head.style.width = `${width}px`;
@@ -113,8 +114,8 @@
         this.body.setAttribute("role", "rowgroup");
         this.body.style.width = `${width}px`;
         this.body.style.height = `${Math.min(this.total * ROW, TALLEST)}px`;
-        this.rows = make("div", "rw-rows");
-        this.body.append(this.rows);
+        this.rows_ = make("div", "rw-rows");
+        this.body.append(this.rows_);
         this.box.append(this.body);
         this.box.onscroll = () => this.soon();
       }
@@ -132,7 +133,7 @@
       const number = make("div", "rw-cell rw-number", "Record");
       number.setAttribute("role", "columnheader");
       row.append(number);
-      for (const column of this.columns) {
+      for (const column of this.columns_) {
         const cell = make("div", "rw-cell rw-name");
         cell.setAttribute("role", "columnheader");
         cell.style.width = `${this.width(column)}px`;
@@ -160,7 +161,7 @@
     recolour() {
       const roles = JSON.parse(this.getAttribute("roles") || "{}");
       const signs = JSON.parse(this.getAttribute("signs") || "{}");
-      this.columns.forEach((column, index) => {
+      this.columns_.forEach((column, index) => {
         const role = roles[column.name] || "";
         const cell = this.head.firstChild.children[index + 1];
         cell.dataset.role = role;
@@ -169,9 +170,9 @@
         chip.dataset.sign = role ? signs[role][0] : "";
         chip.className = role ? `rw-role role ${role}` : "rw-role";
       });
-      this.roles = roles;
-      for (const row of this.rows?.children ?? [])
-        [...row.children].slice(1).forEach((cell, index) => { cell.dataset.role = roles[this.columns[index].name] || ""; });
+      this.roles_ = roles;
+      for (const row of this.rows_?.children ?? [])
+        [...row.children].slice(1).forEach((cell, index) => { cell.dataset.role = roles[this.columns_[index].name] || ""; });
     }
     visible() {
       const fits = Math.max(1, Math.floor((this.box.clientHeight - this.head.offsetHeight) / ROW));
@@ -196,8 +197,8 @@
       const rows = await this.fetched(first);
       if (!rows || this.visible() !== seen) { if (rows) this.soon(); return; }
       this.first = first;
-      this.rows.replaceChildren(...rows.map((row, index) => this.row(row, first + index)));
-      this.rows.style.top = this.total * ROW <= TALLEST
+      this.rows_.replaceChildren(...rows.map((row, index) => this.row(row, first + index)));
+      this.rows_.style.top = this.total * ROW <= TALLEST
         ? `${first * ROW}px` : `${this.box.scrollTop - (seen - first) * ROW}px`;
       this.status.textContent = `Records ${seen + 1} and following of ${this.total}`;
     }
@@ -209,12 +210,12 @@
       number.setAttribute("role", "rowheader");
       row.append(number);
       values.forEach((value, position) => {
-        const column = this.columns[position];
+        const column = this.columns_[position];
         const cell = make("div", value === null ? "rw-cell rw-missing" : "rw-cell", value === null ? "missing" : value);
         cell.setAttribute("role", "cell");
         cell.dir = "auto";
         cell.style.width = `${this.width(column)}px`;
-        cell.dataset.role = this.roles[column.name] || "";
+        cell.dataset.role = this.roles_[column.name] || "";
         row.append(cell);
       });
       return row;

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from shoal.analysis.table_profile import TableProfile, profile_table, usual_missing
+from shoal.analysis.table_profile import TableProfile, profile_table
 from shoal.definition.sources import SourceChoice
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.formats.guessing import guess_reading
@@ -51,11 +51,8 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
         context.observe(Working(COPYING + (1 - COPYING) * done / columns))
 
     with open_files(FileOptions(str(table)), name=arguments["label"], resources=resources) as copy:
-        missing = arguments["missing"]
-        if missing is None:
-            seen = reading["missing"] if reading else ()
-            missing = tuple(dict.fromkeys((*seen, *usual_missing(copy))))
-        found = profile_table(copy, missing, progress)
+        seen = [each["text"] for each in reading["missing"]] if reading else ()
+        found = profile_table(copy, arguments["missing"], seen, progress)
     return {**_json(found), "records": records, "reading": reading, "source": location.get("said")}
 
 
