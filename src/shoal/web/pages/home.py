@@ -156,8 +156,7 @@ class Home:
 
 def delete_project(services: Services, project: Project) -> None:
     """Delete a project with its files and its jobs, and note who did it."""
-    for job in services.jobs.of(project.owner, project=project.id):
-        services.jobs.cancel(job.id, project.owner)
+    services.jobs.forget(project.id, project.owner)
     services.projects.delete(project.id, project.owner)
     services.audit.record(project.owner, "deleted a project", f"project {project.id}")
 
