@@ -4,7 +4,7 @@ import gc
 
 from hypothesis import settings
 
-pytest_plugins = ("servers", "cluster", "skips", "web.server")
+pytest_plugins = ("servers", "cluster", "skips", "web.server", "web.marts")
 
 settings.register_profile("untimed", settings.default, deadline=None)
 settings.load_profile("untimed")

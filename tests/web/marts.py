@@ -1,13 +1,22 @@
-"""A mart for the tests of the web application: the clinic of tests/mart, in a folder of its own."""
+"""A mart for the tests of the web application: the clinic of tests/mart, in a folder of its own.
+
+`mart_server` is `shoal serve` with it, on which custodians decide, started once in a test process.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from mart.clinic import many
+from web.server import Running, logged_in, running
 
 REQUEST = {"purpose": "survival of staged tumours", "project": ["PT", "age"], "select": ["PT = 1"]}
 """A request that the clinic answers."""
@@ -31,3 +40,40 @@ def wait_for(state: Callable[[], str], *wanted: str, seconds: float = 60) -> str
         assert time.monotonic() < end, found
         time.sleep(0.05)
     return found
+
+
+MART_USERS = {
+    "anna": ["researcher"],
+    "bert": ["researcher"],
+    "cara": ["custodian"],
+    "dora": ["custodian", "researcher"],
+    "adam": ["admin"],
+}
+
+
+@contextmanager
+def serving(folder: Path, catalog: Path | None, approval: str) -> Iterator[Running]:
+    """A server with these users, all of them logged in, and a mart where there is a catalog."""
+    tokens = {name: secrets.token_urlsafe(32) for name in MART_USERS}
+    users = "".join(
+        f'[[users]]\nname = "{name}"\nroles = {json.dumps(MART_USERS[name])}\n'
+        f'token = "sha256:{hashlib.sha256(token.encode()).hexdigest()}"\n'
+        for name, token in tokens.items()
+    )
+    mart = f'[mart]\ncatalog = "{catalog}"\napproval = "{approval}"\n' if catalog else ""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = folder / "server.toml"
+    config.write_text(f'folder = "data"\nport = 0\n{users}{mart}', encoding="utf-8")
+    with running("serve", "--config", config, folder=folder) as server:
+        for name, token in tokens.items():
+            server.cookies[name] = logged_in(server, token)
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mart_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server with a mart on which custodians decide; overlaps are reported, not refused."""
+    folder = tmp_path_factory.mktemp("mart")
+    catalog = write_mart(folder / "mart", overlap="report")
+    with serving(folder, catalog, "always") as server:
+        yield server

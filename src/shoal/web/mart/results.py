@@ -113,6 +113,7 @@ class MartResults:
         Only where the policy alone decides: where a custodian approves first, an asker learns
         nothing of the records before that. So many a day, and each is in the mart's log.
         """
+        require(user, "researcher")
         if self._marts.needs_approval:
             raise Forbidden(
                 "a custodian decides on requests here, so nothing is estimated before",

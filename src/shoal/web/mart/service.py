@@ -119,8 +119,8 @@ class Marts:
 
     def save(self, user: User, id: str, data: Mapping[str, Any]) -> MartRequest:
         """Change a draft."""
-        body = checked_body(data)
         self._own(user, id)
+        body = checked_body(data)
         self._change(id, ("draft",), "only a draft can be changed", body=body)
         return self._own(user, id)
 
@@ -204,6 +204,7 @@ class Marts:
 
     def refuse(self, user: User, id: str, reason: str) -> MartRequest:
         """Refuse a waiting request; the asker reads the reason."""
+        require(user, "custodian")
         if not reason.strip():
             what, remedy = "is missing", "say why, so that the asker can ask better"
             raise BadDefinition("decision", [Mistake("reason", what, remedy)])

@@ -57,8 +57,8 @@ class LogPage:
         with panel("Is the log as it was written?"):
             self._verdict = box("stack tight")
             self._show(found)
-            field = ui.input("Digest that an asker kept", placeholder="64 characters")
-            field.props("outlined maxlength=64")
+            field = ui.input("Digest that an asker kept")
+            field.props('outlined maxlength=64 hint="The result of every release states one."')
 
             async def check() -> None:
                 wanted = [field.value.strip()] if field.value else []
@@ -66,7 +66,8 @@ class LogPage:
                 found = await asyncio.to_thread(results.check_log, self._frame.user, wanted)
                 self._show(found, has=bool(wanted))
 
-            button("Check the chain", check, kind="primary", icon="verified")
+            with box("line"):
+                button("Check the chain", check, kind="primary", icon="verified")
 
     def _show(self, found: LogCheck, *, has: bool = False) -> None:
         self._verdict.clear()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
 from nicegui import ui
 
-from shoal.errors import BadDefinition, Mistake, ShoalError
+from shoal.errors import BadDefinition, Mistake, ShoalError, UserError
 from shoal.web.mart.model import FORMATS
 from shoal.web.pages.components import (
     attributes,
@@ -87,9 +88,12 @@ class Builder:
         self._is_sending = False
 
     def _chosen_columns(self) -> set[str]:
-        """The names of the chosen columns, as the catalog calls them."""
-        known = {column.name for column in self._view.description.columns}
-        return known.intersection(self._stated.get("project", ()))
+        """The names of the chosen columns, as the catalog calls them; `genes.*` is a source."""
+        catalog, found = self._mart.catalog(self._user), set()
+        for name in self._stated.get("project", ()):
+            with suppress(UserError):
+                found |= {catalog.short_name(ref) for ref in catalog.expand([name])}
+        return found.intersection(each.name for each in self._view.description.columns)
 
     def build(self) -> None:
         """The parts of a request in the order in which one thinks of them."""
