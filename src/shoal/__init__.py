@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.applying.applied import Applied
     from shoal.applying.apply import apply
     from shoal.checking import check, verify
+    from shoal.client import Client
     from shoal.comparing import compare
     from shoal.definition.model import Definition
     from shoal.errors import (
@@ -44,6 +45,7 @@ _MODULES = {
     "BadDefinition": "errors",
     "BadHierarchy": "errors",
     "BadOutput": "errors",
+    "Client": "client",
     "Comparison": "values",
     "Declined": "errors",
     "Definition": "definition.model",
@@ -82,6 +84,7 @@ __all__ = [
     "BadDefinition",
     "BadHierarchy",
     "BadOutput",
+    "Client",
     "Comparison",
     "Declined",
     "Definition",

@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 import commands
 from shoal.errors import BadDefinition, UserError
-from shoal.web.settings_file import read_settings
+from shoal.web.settings import Limits
+from shoal.web.settings_file import TABLES, _File, read_settings
 from shoal.web.team import lines_of_new_user
 from shoal.web.users import hash_of
 
@@ -107,3 +109,19 @@ def test_check_says_that_the_settings_are_right_and_starts_nothing(tmp_path: Pat
     done = commands.shoal("serve", "--config", config, "--check", folder=tmp_path)
     assert (done.returncode, "is right" in done.stdout) == (0, True)
     assert not (tmp_path / "data").exists()
+
+
+def test_every_settings_file_of_the_guide_is_right_and_every_key_is_explained(
+    tmp_path: Path,
+) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "server.md").read_text()
+    files = re.findall(r"^```toml\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    assert len(files) == 3
+    for text in files:
+        read_settings(written(tmp_path, text))
+    defaults = read_settings(written(tmp_path, files[2])).limits
+    assert defaults == Limits()
+    tables: list[type[BaseModel]] = [_File, *TABLES.values()]
+    for table in tables:
+        for name, field in table.model_fields.items():
+            assert f"`{field.alias or name}" in guide or f"{field.alias or name} =" in guide

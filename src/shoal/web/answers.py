@@ -18,6 +18,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from shoal.errors import BadDefinition, Bug, Mistake, ShoalError
+from shoal.web.bodies import BODY, LimitedBody
 from shoal.web.origins import READING
 from shoal.web.problems import problem_of, status_of
 from shoal.web.refusals import (
@@ -31,6 +32,8 @@ from shoal.web.refusals import (
 )
 
 API = "/api/"
+GONE = 499
+"""The status of answers that nobody reads, in the log."""
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -59,7 +62,13 @@ def plain_page(title: str, body: str, status: int = 200, head: str = "") -> Resp
 
 
 def answer_to(error: Exception, request: HTTPConnection) -> Response:
-    """The answer to a request that ended with an error."""
+    """The answer to a request that ended with an error.
+
+    Where the client has gone, the error is only that nobody waits for the answer any more.
+    """
+    body = request.scope.get(BODY)
+    if isinstance(body, LimitedBody) and body.gone:
+        return Response(status_code=GONE)
     known = _known(error)
     method, path = request.scope.get("method"), request.scope["path"]
     wants_page = "text/html" in request.headers.get("accept", "") and method in READING

@@ -12,6 +12,8 @@ from starlette.types import Message, Receive
 from shoal.web.refusals import Refusal, Slow, TooLarge
 from shoal.web.settings import Limits
 
+BODY = "shoal.body"
+"""The key of the scope with the body."""
 UPLOADS = re.compile(r"(^|/)uploads?(/|$)")
 """Paths that take files; every other path takes JSON or a small form."""
 MULTIPART_BYTES = 64 * 1024
@@ -37,11 +39,12 @@ class LimitedBody:
     """The body of a request, counted. A client that sends nothing, or almost nothing, is refused.
 
     The refusal is raised, and kept in `refusal`: what handles the request may turn it into another
-    error.
+    error. `gone` says that the client has closed the connection.
     """
 
     def __init__(self, receive: Receive, limit: int, silent_seconds: float) -> None:
         self.refusal: Refusal | None = None
+        self.gone = False
         self._receive = receive
         self._limit = limit
         self._silent_seconds = silent_seconds
@@ -50,17 +53,19 @@ class LimitedBody:
         self._complete = False
 
     async def __call__(self) -> Message:
-        if self._complete:
-            return await self._receive()
         try:
-            message = await asyncio.wait_for(self._receive(), self._silent_seconds)
-            self._count(message)
+            if self._complete:
+                message = await self._receive()
+            else:
+                message = await asyncio.wait_for(self._receive(), self._silent_seconds)
+                self._count(message)
         except TimeoutError:
             self.refusal = _too_slow()
             raise self.refusal from None
         except Refusal as error:
             self.refusal = error
             raise
+        self.gone = message["type"] == "http.disconnect"
         return message
 
     def _count(self, message: Message) -> None:

@@ -12,10 +12,12 @@ from pathlib import Path
 
 from shoal.web.services import open_services
 from shoal.web.serving import bound_socket, serve
-from shoal.web.settings import Settings
+from shoal.web.settings import DAY, GIB, Limits, Settings
 
 HOST = "127.0.0.1"
 PORT = 8765
+LIMITS = Limits(upload_bytes=20 * GIB, job_seconds=DAY, keep_seconds=90 * DAY)
+"""The machine is the user's own, so the limits only stop what has gone wrong."""
 
 
 def data_folder() -> Path:
@@ -36,7 +38,7 @@ def run_local(
     listening = bound_socket(HOST, PORT if port is None else port, or_next=port is None)
     bound: int = listening.getsockname()[1]
     folder = (folder or data_folder()).absolute()
-    settings = Settings(folder=folder, host=HOST, port=bound, single_user=True)
+    settings = Settings(folder=folder, host=HOST, port=bound, limits=LIMITS, single_user=True)
     services = open_services(settings)
     address = f"http://{HOST}:{bound}/start?token={services.users.new_one_time_token()}"
     say(f"Shoal is at {address}")

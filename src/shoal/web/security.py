@@ -19,7 +19,7 @@ from starlette.requests import HTTPConnection, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shoal.web.answers import API, answer_to, where
-from shoal.web.bodies import LimitedBody, check_length, limit_of
+from shoal.web.bodies import BODY, LimitedBody, check_length, limit_of
 from shoal.web.headers import NONCE, is_asset, new_nonce, secure
 from shoal.web.origins import (
     READING,
@@ -113,7 +113,7 @@ class Answer:
 
         Its exception goes on to the server, which closes the connection.
         """
-        if self._complete:
+        if self._complete or self._body.gone:
             return
         if self.status:
             log.error("an answer broke off: %s", where(error))
@@ -164,7 +164,7 @@ class Guard:
             check_length(headers, limit)
             asker = self._asker(scope, headers)
             self._check(scope, headers, answer.host, asker)
-            passed = self._scope(scope, asker) | {NONCE: answer.nonce}
+            passed = self._scope(scope, asker) | {NONCE: answer.nonce, BODY: body}
             await self.app(passed, body, answer)
         except Exception as error:
             await answer.fail(error)

@@ -34,8 +34,11 @@ class Services:
     lock: FolderLock
 
     def delete_old(self) -> None:
-        """Delete what is older than the server keeps it."""
-        self.uploads.delete_old(self.settings.limits.keep_seconds)
+        """Delete uploads and projects that nobody used for as long as the server keeps them."""
+        seconds = self.settings.limits.keep_seconds
+        self.uploads.delete_old(seconds)
+        for project in self.projects.delete_old(seconds):
+            self.audit.record("-", "deleted after its time", f"project {project}")
 
     def close(self) -> None:
         """Close what was opened; the folder's lock last."""

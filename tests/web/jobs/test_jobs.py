@@ -7,10 +7,11 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -24,6 +25,7 @@ from shoal.web.store import Store
 pytestmark = pytest.mark.slow
 
 Start = Callable[..., Jobs]
+Result = TypeVar("Result")
 
 
 def started(folder: Path, **limits: Any) -> Jobs:
@@ -81,7 +83,13 @@ def definition_of(source: Path, hierarchies: dict[str, Any]) -> dict[str, Any]:
 
 
 def ended(jobs: Jobs, job: Job) -> Job:
-    return asyncio.run(asyncio.wait_for(jobs.finished(job.id, job.owner), 60))
+    return run(jobs.finished(job.id, job.owner))
+
+
+def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine in a thread of its own: this one may have a loop of a browser."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, asyncio.wait_for(coroutine, 60)).result()
 
 
 def until(jobs: Jobs, job: Job, event: str) -> None:
@@ -93,7 +101,7 @@ def until(jobs: Jobs, job: Job, event: str) -> None:
                 return
         raise AssertionError(f"{event} did not come")
 
-    asyncio.run(asyncio.wait_for(follow(), 60))
+    run(follow())
 
 
 def submit(jobs: Jobs, definition: dict[str, Any], owner: str = "ada") -> Job:
@@ -143,9 +151,9 @@ def test_events_are_numbered_from_one_and_can_be_followed_from_any_of_them(
     async def follow(after: int) -> list[int]:
         return [event.number async for event in jobs.follow(job.id, "ada", after)]
 
-    numbers = asyncio.run(follow(0))
+    numbers = run(follow(0))
     assert numbers == list(range(1, len(numbers) + 1))
-    assert asyncio.run(follow(3)) == numbers[3:]
+    assert run(follow(3)) == numbers[3:]
     events = jobs.events(job.id, "ada")
     assert [event.number for event in events] == numbers
     assert (events[-1].name, events[-1].data) == ("state", {"state": "done"})
