@@ -29,7 +29,7 @@ class Session:
         except ImportError:
             raise MissingExtra(
                 "the client needs httpx",
-                code="missing-extra",
+                code="missing-driver",
                 hint="pip install 'shoal[web]'",
             ) from None
         self._url = url

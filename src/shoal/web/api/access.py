@@ -14,6 +14,7 @@ from shoal.web.users import User, require
 BEARER = HTTPBearer(
     auto_error=False, scheme_name="token", description="The token that an administrator gave you."
 )
+PROBLEM = {"$ref": f"#/components/schemas/{Problem.__name__}"}
 MEANINGS = {
     401: "No valid token",
     403: "A role is missing",
@@ -45,7 +46,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {
         status: {
             "description": MEANINGS[status],
-            "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},
+            "content": {"application/problem+json": {"schema": PROBLEM}},
         }
         for status in sorted({401, 403, 429, *statuses})
     }
