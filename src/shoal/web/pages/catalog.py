@@ -24,6 +24,7 @@ from shoal.web.pages.components import (
 )
 from shoal.web.pages.mart_words import mart_page
 from shoal.web.security import user_of
+from shoal.web.users import require
 
 if TYPE_CHECKING:
     from shoal.mart.describe import Column
@@ -42,6 +43,7 @@ def register(services: Services) -> None:
     @ui.page("/catalog")
     def catalog(request: Request) -> None:
         user = user_of(request)
+        require(user, "researcher", "custodian")
         with mart_page(services, user, "Catalog") as frame:
             CatalogPage(frame, services.mart.view(user)).build()
 

@@ -1,0 +1,221 @@
+"""The pages of the mart in a real browser: a researcher and a custodian, each in their own."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from web.accessible import violations
+from web.marts import serving, write_mart
+from web.server import Running, watch
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.slow
+WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+
+
+@contextmanager
+def page_of(server: Running, browser: Browser, name: str) -> Iterator[Page]:
+    """A page in which a user is logged in; no console error, no request elsewhere."""
+    context = server.context(browser, name, viewport=WIDE)
+    page = context.new_page()
+    check = watch(page, server.base)
+    yield page
+    context.close()
+    check()
+
+
+def look(page: Page) -> None:
+    """No serious violation of accessibility, and nothing wider than a small screen."""
+    assert violations(page) == []
+    page.set_viewport_size(NARROW)
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    page.set_viewport_size(WIDE)
+
+
+def compose(page: Page, purpose: str) -> None:
+    """Choose two columns and a label of the hierarchy."""
+    page.goto("/request/new")
+    page.get_by_role("checkbox", name="PT", exact=True).click()
+    page.get_by_role("checkbox", name="age", exact=True).click()
+    page.get_by_role("button", name="Add a condition").click()
+    row = page.get_by_role("group", name="Condition 1")
+    row.get_by_label("Column").click()
+    page.get_by_role("option", name="PT", exact=True).click()
+    row.get_by_label("Value or label").click()
+    page.get_by_role("option", name="1 (level 1)").click()
+    page.get_by_label("What the data is for").fill(purpose)
+    page.get_by_text("Saved as a draft").wait_for()
+
+
+def test_a_request_is_written_sent_approved_and_downloaded(
+    mart_server: Running, browser: Browser, tmp_path: Path
+) -> None:
+    purpose = "<img src=x onerror=alert(1)> staging"
+    with (
+        page_of(mart_server, browser, "anna") as anna,
+        page_of(mart_server, browser, "cara") as cara,
+    ):
+        anna.goto("/")
+        anna.wait_for_url("**/catalog")
+        look(anna)
+        compose(anna, purpose)
+        look(anna)
+        anna.get_by_role("button", name="Send for approval").click()
+        anna.get_by_text("Waiting for approval").wait_for()
+        look(anna)
+        address = anna.url.replace(mart_server.base, "")
+
+        cara.goto("/inbox")
+        look(cara)
+        cara.get_by_text(purpose).first.click()
+        cara.get_by_text("Highest risk").wait_for(timeout=60_000)
+        assert cara.get_by_text("PT = 1", exact=True).is_visible()
+        look(cara)
+        cara.get_by_label("What you say to the asker").fill("a good purpose")
+        cara.get_by_role("button", name="Approve and release").click()
+        cara.get_by_text("cara approved it").wait_for()
+
+        anna.get_by_role("link", name="Download the release").wait_for(timeout=60_000)
+        look(anna)
+        assert anna.get_by_text("a good purpose").is_visible()
+        with anna.expect_download() as saved:
+            anna.get_by_role("link", name="Download the release").click()
+        saved.value.save_as(tmp_path / "release.csv")
+        with (tmp_path / "release.csv").open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        assert {row["PT"] for row in rows} <= {"1", "1a", "1b", "1c", "1mic"}
+
+        cara.goto("/mart-log")
+        cara.get_by_text(re.compile("The log is whole")).wait_for()
+        look(cara)
+        cara.goto(address.replace("/request/", "/inbox/"))
+        cara.get_by_role("link", name="Download the report").wait_for()
+        look(cara)
+        anna.goto("/requests")
+        anna.get_by_text("Released", exact=True).first.wait_for()
+        look(anna)
+
+
+def test_mistakes_are_shown_where_they_are_made(mart_server: Running, browser: Browser) -> None:
+    with page_of(mart_server, browser, "bert") as page:
+        page.goto("/request/new")
+        page.get_by_role("button", name="Send for approval").click()
+        page.get_by_text("purpose: is missing", exact=False).wait_for()
+        page.get_by_text("project: is missing", exact=False).wait_for()
+        page.get_by_role("checkbox", name="age", exact=True).click()
+        page.get_by_text("project: is missing", exact=False).wait_for(state="detached")
+        page.get_by_label("Records that may be left out").fill("50%")
+        page.get_by_text("suppression is 50%, above 20%", exact=False).wait_for()
+        page.get_by_role("button", name="Add a condition").click()
+        row = page.get_by_role("group", name="Condition 1")
+        row.get_by_label("Column").click()
+        page.get_by_role("option", name="age", exact=True).click()
+        row.get_by_label("Condition", exact=True).click()
+        page.get_by_role("option", name="is between").click()
+        row.get_by_label("From").fill("40")
+        row.get_by_text("two values after between", exact=False).wait_for()
+        row.get_by_label("To").fill("60")
+        row.get_by_text("two values after between", exact=False).wait_for(state="detached")
+        look(page)
+        page.reload()
+        assert page.get_by_role("checkbox", name="age", exact=True).is_checked()
+        assert page.get_by_label("To").input_value() == "60"
+        page.get_by_role("button", name="Delete the draft").click()
+        page.get_by_text("No request yet").wait_for()
+        look(page)
+
+
+def test_a_refusal_needs_a_reason_which_the_asker_reads(
+    mart_server: Running, browser: Browser
+) -> None:
+    with (
+        page_of(mart_server, browser, "dora") as dora,
+        page_of(mart_server, browser, "cara") as cara,
+    ):
+        compose(dora, "a purpose of dora")
+        dora.get_by_role("button", name="Send for approval").click()
+        dora.get_by_text("Waiting for approval").wait_for()
+        number = dora.url.rsplit("/", 1)[-1]
+        dora.goto(f"/inbox/{number}")
+        dora.get_by_text("This is your own request", exact=False).wait_for()
+        assert dora.get_by_role("button", name="Approve and release").count() == 0
+        assert dora.get_by_text("Highest risk").count() == 0
+        dora.goto(f"/request/{number}")
+        cara.goto(f"/inbox/{number}")
+        cara.get_by_role("button", name="Refuse").click()
+        cara.get_by_text("reason: is missing", exact=False).wait_for()
+        cara.get_by_label("What you say to the asker").fill("ask for fewer columns")
+        cara.get_by_role("button", name="Refuse").click()
+        cara.get_by_text("cara refused it").wait_for()
+        dora.get_by_text("ask for fewer columns", exact=False).wait_for(timeout=20_000)
+
+
+def test_pages_are_for_their_roles_and_their_owners(mart_server: Running) -> None:
+    with mart_server.client("anna") as client:
+        draft = client.post("/api/v1/mart/requests?draft=true", json={"project": ["PT"]}).json()
+    pages = {
+        "/catalog": {"anna": 200, "cara": 200, "adam": 403},
+        "/requests": {"anna": 200, "cara": 403, "adam": 403},
+        "/request/new": {"anna": 200, "cara": 403, "adam": 403},
+        f"/request/{draft['id']}": {"anna": 200, "bert": 404, "dora": 404, "cara": 403},
+        f"/inbox/{draft['id']}": {"anna": 403, "cara": 404, "dora": 404},
+        "/inbox": {"anna": 403, "cara": 200, "adam": 403},
+        "/mart-log": {"anna": 403, "cara": 200, "adam": 403},
+    }
+    for path, expected in pages.items():
+        for name, status in expected.items():
+            with mart_server.client(name) as client:
+                answer = client.get(path, headers={"accept": "text/html"})
+            assert answer.status_code == status, (path, name, answer.text[:300])
+
+
+def test_the_catalog_is_searched_and_filtered(mart_server: Running, browser: Browser) -> None:
+    with page_of(mart_server, browser, "anna") as page:
+        page.goto("/catalog")
+        page.get_by_text("survival", exact=True).wait_for()
+        page.get_by_label("Search names, labels and rules").fill("1mic")
+        page.get_by_text("survival", exact=True).wait_for(state="detached")
+        assert page.get_by_text("PT", exact=True).is_visible()
+        page.get_by_role("button", name="Sensitive").click()
+        page.get_by_text("No column fits").wait_for()
+        page.get_by_label("Search names, labels and rules").fill("")
+        page.get_by_text("therapy", exact=True).wait_for()
+
+
+def test_an_estimate_is_made_where_the_policy_alone_decides(
+    browser: Browser, tmp_path: Path
+) -> None:
+    catalog = write_mart(tmp_path / "mart")
+    with serving(tmp_path, catalog, "never") as server, page_of(server, browser, "anna") as page:
+        compose(page, "staging")
+        page.get_by_role("button", name="Estimate").click()
+        page.get_by_text("10 to 99 records").wait_for(timeout=60_000)
+        look(page)
+        page.get_by_role("button", name="Send and release").click()
+        page.get_by_role("link", name="Download the release").wait_for(timeout=60_000)
+        kinds = [
+            json.loads(line)["kind"]
+            for line in (tmp_path / "mart" / "log.jsonl").read_text().splitlines()
+        ]
+        assert kinds == ["estimated", "released"]
+
+
+def test_a_server_without_a_mart_says_how_to_get_one(
+    browser: Browser, team_server: Running
+) -> None:
+    with page_of(team_server, browser, "ruth") as page:
+        page.goto("/catalog")
+        page.get_by_text("No data mart here yet").wait_for()
+        assert page.get_by_text("[mart]", exact=False).is_visible()
+        look(page)
