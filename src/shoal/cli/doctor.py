@@ -30,6 +30,8 @@ PYTHON = (
     ("Excel files", "openpyxl", "shoal[excel]"),
     ("classifiers", "scikit-learn", "shoal[ml]"),
     ("Spark", "pyspark", "shoal[spark]"),
+    ("web pages", "nicegui", "shoal[web]"),
+    ("client of a server", "httpx", "shoal[web]"),
     ("pandas frames", "pandas", "pandas"),
     ("polars frames", "polars", "polars"),
 )
