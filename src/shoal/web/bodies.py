@@ -16,6 +16,9 @@ BODY = "shoal.body"
 """The key of the scope with the body."""
 UPLOADS = re.compile(r"(^|/)uploads?(/|$)")
 """Paths that take files; every other path takes JSON or a small form."""
+PAGE_UPLOADS = "/_nicegui/client/"
+PAGE_UPLOAD_BYTES = 20_000_000
+"""NiceGUI's own uploads are held in memory: pages use them for small files only."""
 MULTIPART_BYTES = 64 * 1024
 """What a multipart form adds to the file in it."""
 LEAST_BYTES_PER_SECOND = 4096
@@ -23,6 +26,8 @@ LEAST_BYTES_PER_SECOND = 4096
 
 def limit_of(path: str, limits: Limits) -> int:
     """How many bytes a request to this path may have."""
+    if path.startswith(PAGE_UPLOADS):
+        return min(limits.upload_bytes, PAGE_UPLOAD_BYTES) + MULTIPART_BYTES
     return limits.upload_bytes + MULTIPART_BYTES if UPLOADS.search(path) else limits.json_bytes
 
 

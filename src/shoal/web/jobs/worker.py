@@ -26,6 +26,7 @@ from shoal.web import tasks
 from shoal.web.jobs import limits
 from shoal.web.jobs.events import Thinned
 from shoal.web.jobs.model import Context
+from shoal.web.places import without_places
 from shoal.web.problems import problem_of
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def work(message: Mapping[str, Any], channel: socket.socket) -> None:
     except BaseException as error:
         stop.ignore()
         where = "".join(traceback.format_tb(error.__traceback__))
-        send(problem=problem_of(_explained(error)), where=where)
+        problem = without_places(problem_of(_explained(error)), _arguments(folder))
+        send(problem=problem, where=where)
     finally:
         with contextlib.suppress(OSError):
             out.close()
@@ -100,11 +102,15 @@ def _run(
     say: Callable[[str, Mapping[str, Any]], None],
     stop: Stop,
 ) -> None:
-    arguments = json.loads((folder / ARGUMENTS).read_text(encoding="utf-8"))
+    arguments = _arguments(folder)
     context = Context(folder / FILES, stop.watch(Thinned(say)), say, message["memory"])
     result = tasks.find(message["task"])(arguments, context)
     text = json.dumps(result, ensure_ascii=False, allow_nan=False)
     (folder / RESULT).write_text(text, encoding="utf-8")
+
+
+def _arguments(folder: Path) -> Any:
+    return json.loads((folder / ARGUMENTS).read_text(encoding="utf-8"))
 
 
 def _seclude(folder: Path, memory: int) -> None:
