@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from shoal.client_mart import RemoteMart
 from shoal.client_session import Session, Unreachable
 from shoal.errors import BadData, BadDefinition, Mistake, rebuilt
 
@@ -143,6 +144,17 @@ class Client(Session):
             result = job.wait()
             job.save_release("release.csv")
     """
+
+    @property
+    def mart(self) -> RemoteMart:
+        """The data mart of the server: its catalog, requests, decisions and log.
+
+        Example:
+            asked = client.mart.ask({"purpose": "staging", "project": ["PT", "age"]})
+            asked.wait()
+            asked.save_release("release.csv")
+        """
+        return RemoteMart(self)
 
     def upload(self, path: str | Path, name: str | None = None) -> str:
         """Upload a file, piece by piece, and return its id; `name` is shown on the server.

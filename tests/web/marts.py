@@ -65,6 +65,7 @@ def serving(folder: Path, catalog: Path | None, approval: str) -> Iterator[Runni
     config = folder / "server.toml"
     config.write_text(f'folder = "data"\nport = 0\n{users}{mart}', encoding="utf-8")
     with running("serve", "--config", config, folder=folder) as server:
+        server.tokens.update(tokens)
         for name, token in tokens.items():
             server.cookies[name] = logged_in(server, token)
         yield server

@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+import shoal
+from shoal import client_mart
+from shoal.errors import BadDefinition, Declined, ShoalError
 from web.marts import MART_USERS, REQUEST, wait_for
 from web.server import Running
 
@@ -209,3 +213,40 @@ def test_the_catalog_has_names_and_labels_and_nothing_of_records(
     text = clients["anna"].get("/catalog").text
     for value in ("C18", "I25", "findings.csv", "log.jsonl"):
         assert value not in text
+
+
+def test_the_client_asks_decides_and_saves(
+    mart_server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_mart, "PAUSE", 0.1)
+    tokens = mart_server.tokens
+    with (
+        shoal.Client(mart_server.base, tokens["anna"]) as anna,
+        shoal.Client(mart_server.base, tokens["cara"]) as cara,
+    ):
+        assert anna.mart.catalog()["mart"] == "clinic"
+        assert anna.mart.check(REQUEST) == []
+        asked = anna.mart.ask(REQUEST)
+        with pytest.raises(TimeoutError):
+            asked.wait(0)
+        found = cara.mart.request(asked.id)
+        assert found.preview()["result"]["persons_released"] > 0
+        found.approve()
+        result = asked.wait(60)
+        asked.save_release(tmp_path / "release.csv")
+        asked.save_report(tmp_path / "report.html")
+        with (tmp_path / "release.csv").open(encoding="utf-8") as file:
+            assert len(list(csv.DictReader(file))) == result["rows_released"]
+        assert "<html" in (tmp_path / "report.html").read_text()
+        assert cara.mart.check_log([result["digest"]])["whole"]
+        assert cara.mart.log()[-1]["digest"] == result["digest"]
+        assert asked.id in {each["id"] for each in cara.mart.requests(whose="all")}
+
+        refused = anna.mart.ask(REQUEST)
+        cara.mart.request(refused.id).refuse("ask for less")
+        with pytest.raises(Declined, match="cara refused the request: ask for less"):
+            refused.wait()
+        with pytest.raises(BadDefinition):
+            anna.mart.ask({"project": ["nothing"]})
+        with pytest.raises(ShoalError, match="custodian decides"):
+            anna.mart.estimate(REQUEST)
