@@ -74,6 +74,11 @@ def search(services: Services, project: Project) -> Project:
     return project
 
 
+def releases(data: Path) -> list[str]:
+    """Every file of a release that a job of the server has made or is making."""
+    return sorted(str(path) for path in (data / "jobs").rglob("*-release.*"))
+
+
 def serious_violations(page: Page) -> list[str]:
     """What axe-core finds in the page, but for what is minor or moderate."""
     from axe_playwright_python.sync_playwright import Axe

@@ -8,16 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from shoal.web.projects import Project
-from web.searched import THREE, beside, search, searched_demo, serious_violations
+from web.searched import THREE, beside, releases, search, searched_demo, serious_violations
 from web.server import Running
 
 pytestmark = pytest.mark.slow
 expect.set_options(timeout=30_000)
-
-
-def written(data: Path) -> list[str]:
-    """Every file of a release that a job has made."""
-    return [path.name for path in (data / "jobs").rglob("*-release.*")]
 
 
 def test_a_declined_release_writes_nothing_and_keeps_the_reason(
@@ -25,7 +20,7 @@ def test_a_declined_release_writes_nothing_and_keeps_the_reason(
 ) -> None:
     data = ui_server.folder / "data"
     project = searched_demo(data, THREE)
-    before = written(data)
+    before = releases(data)
     page.goto(f"/project/{project.id}/decide")
     expect(page.get_by_text("every record is like at least 4 others")).to_be_visible()
     assert serious_violations(page) == []
@@ -36,7 +31,7 @@ def test_a_declined_release_writes_nothing_and_keeps_the_reason(
     expect(page.get_by_text("Reason: too coarse <b>for us</b>")).to_be_visible()
     page.reload()
     expect(page.get_by_text("Reason: too coarse <b>for us</b>")).to_be_visible()
-    assert written(data) == before
+    assert releases(data) == before
     with beside(data) as services:
         saved = services.projects.get(project.id, "you")
         actions = [each.action for each in services.audit.latest(5)]
@@ -51,7 +46,7 @@ def test_warnings_must_be_ticked_and_a_change_makes_the_release_outdated(
 ) -> None:
     data = ui_server.folder / "data"
     project = searched_demo(data, {**THREE, "name": "keep"})
-    before = written(data)
+    before = releases(data)
     page.goto(f"/project/{project.id}/decide")
     accept = page.get_by_role("button", name="Accept and release")
     expect(accept).to_be_disabled()
@@ -60,10 +55,10 @@ def test_warnings_must_be_ticked_and_a_change_makes_the_release_outdated(
         expect(accept).to_be_disabled()
         tick.click()
     expect(accept).to_be_enabled()
-    assert written(data) == before
+    assert releases(data) == before
     accept.click()
     expect(page.get_by_role("button", name="Download the release")).to_be_visible()
-    assert len(written(data)) == len(before) + 1
+    assert len(releases(data)) == len(before) + 1
     assert serious_violations(page) == []
 
     def changed(**keys: object) -> Project:

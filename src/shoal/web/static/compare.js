@@ -1,4 +1,4 @@
-// Boxes with the same data-together scroll together.
+// Boxes with the same data-together scroll together: to the same row, and the same share sideways.
 document.addEventListener(
   "scroll",
   (event) => {
@@ -8,7 +8,9 @@ document.addEventListener(
     for (const other of document.querySelectorAll(`[data-together="${CSS.escape(group)}"]`)) {
       if (other === box) continue;
       if (other.scrollTop !== box.scrollTop) other.scrollTop = box.scrollTop;
-      if (other.scrollLeft !== box.scrollLeft) other.scrollLeft = box.scrollLeft;
+      const share = box.scrollLeft / Math.max(box.scrollWidth - box.clientWidth, 1);
+      const left = Math.round(share * (other.scrollWidth - other.clientWidth));
+      if (Math.abs(other.scrollLeft - left) > 2) other.scrollLeft = left;
     }
   },
   true,

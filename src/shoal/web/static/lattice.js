@@ -3,15 +3,15 @@
 const RADIUS = 29;
 const ROW = 104;
 const LETTER = 7.2;
-const GUTTER = 74;
 
 export default {
   template: `
     <div class="lattice-scroll" tabindex="-1">
+      <div class="lattice-heights" :style="{ height: height + 'px' }" aria-hidden="true">
+        <span v-for="row in rows" :key="row.height" :style="{ top: row.y + 'px' }"><b>{{ heightWord }} </b>{{ row.height }}</span>
+      </div>
       <svg :width="width" :height="height" :viewBox="'0 0 ' + width + ' ' + height"
            role="group" :aria-label="label" class="lattice">
-        <text v-for="row in rows" :key="'r' + row.height" x="8" :y="row.y + 5" class="lattice-height"
-              aria-hidden="true">{{ heightWord }} {{ row.height }}</text>
         <line v-for="(edge, i) in edges" :key="'e' + i" v-bind="edge" class="lattice-edge" aria-hidden="true" />
         <g v-for="node in placed" :key="node.index" :ref="'node' + node.index" role="button"
            :tabindex="node.index === active ? 0 : -1" :aria-pressed="node.index === selected"
@@ -58,7 +58,7 @@ export default {
       return Math.max(2 * RADIUS + 22, longest * LETTER + 12);
     },
     width() {
-      return GUTTER + this.cell * Math.max(...this.byHeight.map(([, row]) => row.length), 1);
+      return this.cell * Math.max(...this.byHeight.map(([, row]) => row.length), 1);
     },
     height() {
       return this.byHeight.length * ROW + 8;
@@ -72,7 +72,7 @@ export default {
           ...this.nodes[index],
           index,
           row: i,
-          x: GUTTER + (this.width - GUTTER) / 2 + this.cell * (j - (row.length - 1) / 2),
+          x: this.width / 2 + this.cell * (j - (row.length - 1) / 2),
           y: i * ROW + RADIUS + 14,
         })),
       );
