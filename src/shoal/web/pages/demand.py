@@ -127,7 +127,7 @@ class _Page:
                 text("span", "records")
                 return
             share = _share(editor.get("suppression"))
-            made = ui.number(value=round(100 * share, 8), min=0, max=100)
+            made = ui.number(value=round(100 * share, 8), format="%.10g")
             made.props("outlined dense debounce=400 step=any suffix=%").style("width: 110px")
             attributes(made, aria_label="Share of records that may be left out")
             text("span", "of the records")
@@ -185,6 +185,9 @@ def _k(editor: DemandEditor) -> None:
         with dots:
             for number in range(min(value, MOST_DOTS)):
                 box("dot-one first" if number == 0 else "dot-one", "span")
+            if value > MOST_DOTS:
+                more = editor.frame.numbers.count(value - MOST_DOTS)
+                text("span", f"and {more} more", "small quiet")
 
     def typed() -> None:
         value = field.value
@@ -267,7 +270,7 @@ def _average(editor: DemandEditor, key: tuple[str, ...], on: bool) -> str:
 def _above(editor: DemandEditor, key: tuple[str, ...], on: bool) -> str:
     if on:
         text("span", "At most")
-        made = ui.number(value=round(100 * _share(editor.get(*key, "share")), 8))
+        made = ui.number(value=round(100 * _share(editor.get(*key, "share")), 8), format="%.10g")
         made.props("outlined dense debounce=400 step=any suffix=%").style("width: 110px")
         attributes(made, aria_label="Share of the records")
         made.on_value_change(

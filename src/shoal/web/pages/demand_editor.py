@@ -105,7 +105,7 @@ class DemandEditor:
         shown = default if said is None else said
         if percent and isinstance(shown, int | float):
             shown = round(100 * shown, 8)
-        made = ui.number(value=shown if isinstance(shown, int | float) else None)
+        made = ui.number(value=shown if isinstance(shown, int | float) else None, format="%.10g")
         made.props("outlined dense debounce=400 step=any").style(f"width: {width}")
         if suffix or percent:
             made.props["suffix"] = suffix or "%"

@@ -38,6 +38,8 @@ class DemandSide:
         self._found: Mapping[str, Any] | None = None
         self._job = ""
         self._meaning = text("p", "", "lead")
+        self._stale = text("p", "Correct what is marked; then it is counted again.", "warn")
+        self._stale.visible = False
         self._body = box("stack")
         self._progress = JobProgress(
             self._frame.services,
@@ -77,6 +79,7 @@ class DemandSide:
     def changed(self) -> None:
         """Count again, soon."""
         self._go.enabled = self._editor.is_sound
+        self._stale.visible = not self._editor.is_sound
         self.show_meaning()
         self._body.classes(add="dim")
         self._timer.deactivate()
@@ -95,8 +98,8 @@ class DemandSide:
 
     def _count(self) -> None:
         self._timer.deactivate()
+        self._stale.visible = not self._editor.is_sound
         if not self._editor.is_sound:
-            self._body.classes(remove="dim")
             return
         try:
             self._cancel_former()
@@ -134,7 +137,8 @@ class DemandSide:
         with box("facts"):
             fact("Lattice", numbers.things(found["lattice"], "node"), term="lattice")
             tops = [str(each["limit"]) for each in found["attributes"]]
-            fact("Highest levels", f"({', '.join(tops)})", term="level")
+            names = ", ".join(each["name"] for each in found["attributes"])
+            fact("Highest levels", f"({', '.join(tops)})", names, term="level")
         self._ends(found)
         self._verdict(found)
         self._warnings(found["warnings"])

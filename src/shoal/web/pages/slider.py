@@ -29,7 +29,7 @@ class Slider:
         on_change: Callable[[float], Any],
     ) -> None:
         self._on_move, self._on_change = on_move, on_change
-        self.value = value
+        self.value, self._least, self._most = value, least, most
         self.element = ui.element("input").classes("slider grow")
         attributes(
             self.element,
@@ -40,7 +40,12 @@ class Slider:
             value=f"{value:g}",
             aria_label=label,
         )
-        take = "(event) => emit(event.target.value)"
+        self._fill()
+        take = (
+            "(event) => { const t = event.target;"
+            " t.style.setProperty('--fill', 100 * (t.value - t.min) / (t.max - t.min) + '%');"
+            " emit(t.value); }"
+        )
         self.element.on("input", self._moved, js_handler=take, throttle=0.1)
         self.element.on("change", self._changed, js_handler=take)
 
@@ -48,15 +53,23 @@ class Slider:
         """Move the thumb, and the end where it is given; nobody is called."""
         self.value = value
         if most is not None:
+            self._most = most
             attributes(self.element, max=f"{most:g}")
+        self._fill()
         attributes(self.element, value=f"{value:g}").update()
 
     def describe(self, words: str) -> None:
         """What a screen reader says instead of the number."""
         attributes(self.element, aria_valuetext=words).update()
 
+    def _fill(self) -> None:
+        """Colour the track up to the thumb."""
+        share = (self.value - self._least) / max(self._most - self._least, 1e-9)
+        self.element.style(replace=f"--fill: {100 * share:.1f}%")
+
     def _moved(self, event: GenericEventArguments) -> None:
         self.value = float(event.args)
+        self._fill()
         if self._on_move is not None:
             self._on_move(self.value)
 
