@@ -12,11 +12,13 @@ from web.seeded import demo_project
 from web.server import Running
 
 pytestmark = pytest.mark.slow
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="module")
 def address(ui_server: Running) -> str:
-    return f"/project/{demo_project(ui_server.folder / 'data').id}/demand"
+    """The page Search of a project that was not searched: the lightest one."""
+    return f"/project/{demo_project(ui_server.folder / 'data').id}/search"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -24,7 +26,7 @@ def test_the_page_fits_every_width_and_has_no_serious_violation(
     page: Page, address: str, theme: Literal["light", "dark"]
 ) -> None:
     page.emulate_media(color_scheme=theme)
-    page.goto(address)
+    page.goto(address.replace("search", "demand"))
     page.wait_for_selector("text=The demand can be met")
     for width in (1920, 1280, 700, 390):
         page.set_viewport_size({"width": width, "height": 900})
@@ -36,9 +38,9 @@ def test_the_page_fits_every_width_and_has_no_serious_violation(
 def test_the_steps_say_where_one_is_and_what_is_blocked(page: Page, address: str) -> None:
     page.goto(address)
     steps = page.get_by_role("navigation", name="Steps").first
-    expect(steps.locator("[aria-current=step]")).to_contain_text("Demand")
+    expect(steps.locator("[aria-current=step]")).to_contain_text("Search")
     expect(steps.get_by_role("link", name="Columns")).to_have_attribute(
-        "href", address.replace("demand", "columns")
+        "href", address.replace("search", "columns")
     )
     blocked = steps.get_by_role("link", name="Decide")
     expect(blocked).to_have_attribute("aria-disabled", "true")
@@ -48,7 +50,7 @@ def test_the_steps_say_where_one_is_and_what_is_blocked(page: Page, address: str
 def test_under_700_pixels_the_steps_are_one_line_that_opens(page: Page, address: str) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(address)
-    summary = page.locator("summary", has_text="4 of 8")
+    summary = page.locator("summary", has_text="5 of 8")
     expect(summary).to_be_visible()
     link = page.locator(".steps-narrow").get_by_role("link", name="Columns")
     expect(link).to_be_hidden()
@@ -71,10 +73,10 @@ def test_the_theme_is_the_systems_until_one_is_chosen_and_is_remembered(
 
 def test_a_hint_explains_a_word_and_closes_with_the_keyboard(page: Page, address: str) -> None:
     page.goto(address)
-    hint = page.get_by_role("button", name="What is k-anonymity?")
+    hint = page.get_by_role("button", name="What is bound?")
     hint.focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".hint-text")).to_contain_text("Every released record looks the same")
+    expect(page.locator(".hint-text")).to_contain_text("No recoding that keeps the promise")
     page.keyboard.press("Escape")
     expect(page.locator(".hint-text")).to_have_count(0)
 
@@ -102,7 +104,7 @@ def test_numbers_are_written_as_the_reader_writes_them(
 ) -> None:
     context = ui_server.context(browser, locale="de-DE")
     page = context.new_page()
-    page.goto(address)
+    page.goto(address.replace("search", "demand"))
     expect(page.get_by_text("Up to 100 of 2.000 records may be left out.")).to_be_visible()
     context.close()
 

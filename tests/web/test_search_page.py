@@ -14,6 +14,7 @@ from web.seeded import definition_of, demo_project, seed_project
 from web.server import Running
 
 pytestmark = pytest.mark.slow
+expect.set_options(timeout=30_000)
 
 ADULT = Path(os.environ.get("SHOAL_DATA", "../shared/data")) / "adult"
 
@@ -28,7 +29,7 @@ def test_the_search_runs_and_leads_to_explore(page: Page, data: Path) -> None:
     page.goto(f"/project/{project.id}/search")
     expect(page.get_by_text("No search yet")).to_be_visible()
     page.get_by_role("button", name="Start the search").click()
-    expect(page.get_by_role("button", name="Explore the result")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Explore the result")).to_be_visible()
     expect(page.get_by_text("proved", exact=True)).to_be_visible()
     expect(page.get_by_text("No recoding that keeps the promise loses less than")).to_be_visible()
     expect(page.get_by_role("img", name="Best found and bound over time")).to_be_visible()
@@ -46,7 +47,7 @@ def test_a_result_is_marked_outdated_when_the_demand_changes(page: Page, data: P
     project = demo_project(data)
     page.goto(f"/project/{project.id}/demand")
     page.get_by_role("button", name="Start the search").click()
-    expect(page.get_by_role("button", name="Explore the result")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Explore the result")).to_be_visible()
     page.goto(f"/project/{project.id}/demand")
     page.get_by_role("spinbutton", name="k: how many look alike").fill("9")
     expect(page.get_by_text("at most 1 in 9")).to_be_visible()
@@ -61,10 +62,10 @@ def test_a_demand_that_cannot_be_met_shows_reasons_and_a_remedy_searches_again(
     project = demo_project(data, k=3000)
     page.goto(f"/project/{project.id}/search")
     page.get_by_role("button", name="Start the search").click()
-    expect(page.get_by_text("k-anonymity (k >= 3000) refuses")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("k-anonymity (k >= 3000) refuses")).to_be_visible()
     expect(page.get_by_text("infeasible", exact=True)).to_be_visible()
     page.get_by_role("button", name="Weaken k-anonymity to 2000 or below").click()
-    expect(page.get_by_role("button", name="Explore the result")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Explore the result")).to_be_visible()
     assert definition_of(data, project.id)["k"] == 2000
 
 
@@ -77,17 +78,22 @@ def test_a_long_search_is_stopped_and_its_best_is_kept(page: Page, data: Path) -
     project = seed_project(
         data,
         ADULT / "data.csv",
-        {"k": 5, "suppression": "3%", "others": "drop", "attributes": attributes},
+        {
+            "k": 5,
+            "others": "drop",
+            "search": {"strategy": "exhaustive"},
+            "attributes": attributes,
+        },
         hierarchies=ADULT / "hierarchies",
         reading={"delimiter": ";"},
     )
     page.goto(f"/project/{project.id}/search")
     page.get_by_role("button", name="Start the search").click()
     stop = page.get_by_role("button", name="Stop and keep the best")
-    expect(stop).to_be_enabled(timeout=60_000)
+    expect(stop).to_be_enabled()
     expect(page.get_by_text("the best found loses")).to_be_visible()
     stop.click()
-    expect(page.get_by_role("button", name="Explore the result")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Explore the result")).to_be_visible()
     expect(
         page.get_by_text("You stopped the search; the best found so far is kept.")
     ).to_be_visible()
