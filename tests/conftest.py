@@ -1,13 +1,19 @@
 """What all tests share: real servers, a real cluster, and the rule that none is skipped in CI."""
 
+import functools
 import gc
 
+import typer.testing
 from hypothesis import settings
 
 pytest_plugins = ("servers", "cluster", "skips", "web.server", "web.marts")
 
 settings.register_profile("untimed", settings.default, deadline=None)
 settings.load_profile("untimed")
+
+# Build the commands once for a test process; typer does it again for every invocation.
+build = "_get_command"
+setattr(typer.testing, build, functools.cache(getattr(typer.testing, build)))
 
 
 def pytest_collection_finish() -> None:

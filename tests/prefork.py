@@ -163,11 +163,14 @@ def _warm_up() -> None:
     needed; a file that is not there ends them before any thread starts. Objects that the garbage
     collector does not look at stay shared.
     """
+    import typer.main
     from typer.testing import CliRunner
 
     from shoal import plugins
     from shoal.cli.app import app
 
+    typer.main.get_command = functools.cache(typer.main.get_command)
+    typer.main.get_command(app)
     CliRunner().invoke(app, ["run", f"{__file__}/no-such-file.yaml"])
     for kind in plugins.GROUPS:
         plugins.names(kind)
