@@ -114,7 +114,7 @@ def test_a_hierarchy_becomes_a_tree_with_the_same_rows(rows: list[tuple[str, ...
 
 
 @given(row_lists(), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_whatever_is_edited_each_value_is_covered_once_and_levels_are_nested(
     rows: list[tuple[str, ...]], data: st.DataObject
 ) -> None:

@@ -31,7 +31,6 @@ from shoal.web.pages.hierarchy_counts import (
     Counts,
     arguments_of,
     counted_columns,
-    made_from,
     said_hierarchy,
     tried,
 )
@@ -39,12 +38,14 @@ from shoal.web.pages.hierarchy_editor import Actions, HierarchyEditor
 from shoal.web.pages.hierarchy_levels import coverage_words, show_levels
 from shoal.web.pages.job_progress import JobProgress
 from shoal.web.pages.theme import static
+from shoal.web.project_data import data_fingerprint
 from shoal.web.security import user_of
 from shoal.web.steps import quasi_identifiers, step_named
 
 if TYPE_CHECKING:
     from shoal.web.hierarchies.levels import Levels
     from shoal.web.jobs.model import Job
+    from shoal.web.numbers import Numbers
     from shoal.web.services import Services
 
 
@@ -58,6 +59,30 @@ def register(services: Services) -> None:
         ui.add_head_html(f'<link rel="stylesheet" href="{static("hierarchies.css")}">')
         with step_page(services, user, project, "hierarchies") as frame:
             HierarchiesPage(frame, c).build()
+
+
+class _ListItem:
+    """A column in the list: its name, whether all its values are covered, its levels."""
+
+    def __init__(self, name: str, on_click: Any) -> None:
+        self._item = box("hier-column", "button").on("click", on_click)
+        attributes(self._item, type="button")
+        with self._item:
+            text("span", name, "strong clip")
+            self._state = text("span", "not counted yet", "small quiet")
+            self._size = text("span", "", "quiet small")
+
+    def show(self, levels: Levels | None, numbers: Numbers, *, current: bool) -> None:
+        attributes(self._item, aria_current=str(current).lower()).update()
+        if levels is None:
+            return
+        sign, look = (
+            ("\N{CHECK MARK}", "safe") if levels.covered else ("\N{MULTIPLICATION SIGN}", "unsafe")
+        )
+        self._state.text = f"{sign} {coverage_words(levels, numbers)}"
+        self._state.classes(replace=f"small {look}")
+        above = f"{numbers.things(levels.height, 'level')} above"
+        self._size.text = above if levels.levels else ""
 
 
 class HierarchiesPage:
@@ -108,7 +133,7 @@ class HierarchiesPage:
             )
             self._facts = box("stack")
         frame.primary("Continue to Demand", self._continue, icon="arrow_forward")
-        self._show_list()
+        self._build_list()
         background_tasks.create(self._begin(), context=self._editor_box)
 
     def _say_blocked(self) -> None:
@@ -122,27 +147,17 @@ class HierarchiesPage:
         ):
             button("Go to Columns", lambda: ui.navigate.to(address), icon="arrow_back")
 
-    def _show_list(self) -> None:
-        self._list.clear()
+    def _build_list(self) -> None:
         with self._list:
-            for index, name in enumerate(self._columns):
-                item = box("hier-column", "button").on("click", self._chooser(index))
-                attributes(item, type="button", aria_current=str(index == self._current).lower())
-                with item:
-                    text("span", name, "strong clip")
-                    self._show_state(self._levels.get(name))
+            self._items = [
+                _ListItem(name, self._chooser(i)) for i, name in enumerate(self._columns)
+            ]
+        self._show_list()
 
-    def _show_state(self, levels: Levels | None) -> None:
-        if levels is None:
-            text("span", "not counted yet", "quiet small")
-            return
-        numbers = self._frame.numbers
-        words = coverage_words(levels, numbers)
-        if levels.covered:
-            text("span", f"\N{CHECK MARK} {words}", "small safe")
-            text("span", numbers.things(levels.height, "level") + " above", "quiet small")
-        else:
-            text("span", f"\N{MULTIPLICATION SIGN} {words}", "small unsafe")
+    def _show_list(self) -> None:
+        """Show the newest state of each column; the items stay, and with them the focus."""
+        for index, (name, item) in enumerate(zip(self._columns, self._items, strict=True)):
+            item.show(self._levels.get(name), self._frame.numbers, current=index == self._current)
 
     def _show_facts(self, levels: Levels) -> None:
         numbers = self._frame.numbers
@@ -175,7 +190,7 @@ class HierarchiesPage:
         """Use what was counted before, where it still holds, else count."""
         services, project = self._frame.services, self._frame.project
         job_id = project.jobs.get(PURPOSE)
-        if job_id is not None and project.fingerprints.get(PURPOSE) == made_from(project):
+        if job_id is not None and project.fingerprints.get(PURPOSE) == data_fingerprint(project):
             try:
                 job = services.jobs.get(job_id, self._frame.user.name)
                 if job.state == "done" and await self._load(job):
@@ -202,7 +217,7 @@ class HierarchiesPage:
                 problem_card(error)
             return
         self._frame.project = services.projects.note_job(
-            project, PURPOSE, job.id, made_from(project)
+            project, PURPOSE, job.id, data_fingerprint(project)
         )
         self._progress.follow(job.id)
 
@@ -262,7 +277,7 @@ class HierarchiesPage:
             return
         self._editor_box.clear()
         with self._editor_box:
-            self._editor = HierarchyEditor(
+            editor = self._editor = HierarchyEditor(
                 self._frame,
                 self._counted[name],
                 self._used(name),
@@ -270,8 +285,9 @@ class HierarchiesPage:
                 self._former[name],
                 Actions(self._save, self._undo, self._redo),
             )
-            await self._editor.show()
-        self._show_levels()
+            await editor.show()
+        if editor is self._editor:
+            self._show_levels()
 
     def _show_levels(self) -> None:
         levels = self._levels[self._columns[self._current]]
@@ -320,9 +336,9 @@ class HierarchiesPage:
         for name in self._columns:
             self._levels[name] = await self._try(name, self._used(name))
         self._show_list()
-        await self._open()
         if self._editor is not None:
-            self._editor.focus()
+            await self._editor.show_other(self._used(self._columns[self._current]))
+            self._show_levels()
 
     async def _continue(self) -> None:
         """Write the proposed hierarchies that were not changed into the definition, and go on."""

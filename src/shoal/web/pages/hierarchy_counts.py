@@ -6,8 +6,6 @@ with many values are given to a worker each time.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +17,8 @@ from shoal.errors import ShoalError
 from shoal.web.hierarchies.levels import Levels, Problem, levels_of
 from shoal.web.hierarchies.tree import Tree
 from shoal.web.hierarchies.written import kind_of_mapping
-from shoal.web.project_definition import server_definition
+from shoal.web.project_data import missing_texts
+from shoal.web.project_definition import file_label, server_definition
 from shoal.web.steps import quasi_identifiers
 from shoal.web.tasks.levels import counts_of
 
@@ -79,21 +78,10 @@ def arguments_of(services: Services, project: Project) -> dict[str, Any]:
     attributes = definition["attributes"]
     return {
         "source": definition["source"],
+        "label": file_label(project),
         "missing": missing_texts(project),
         "columns": {name: said_hierarchy(attributes, name) for name in quasi_identifiers(project)},
     }
-
-
-def made_from(project: Project) -> str:
-    """What the counts depend on: the source, how it is read, and which texts mean missing."""
-    said = [project.source, project.reading, missing_texts(project)]
-    return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()
-
-
-def missing_texts(project: Project) -> list[str]:
-    """The texts that mean missing, besides the empty one."""
-    missing = project.definition.get("missing")
-    return list(missing.get("values", ())) if isinstance(missing, Mapping) else []
 
 
 def said_hierarchy(attributes: Mapping[str, Any], column: str) -> Any:

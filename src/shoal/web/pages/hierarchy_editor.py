@@ -84,19 +84,17 @@ class HierarchyEditor:
             with box("line between"):
                 text("h2", self._column.name, "clip")
                 with box("line tight"):
-                    projects, project = self._frame.services.projects, self._frame.project
                     button("Upload a file", self._ask_upload, icon="upload_file", small=True)
-                    undo = button("Undo", self._actions.undo, icon="undo", small=True)
-                    redo = button("Redo", self._actions.redo, icon="redo", small=True)
-                    undo.enabled, redo.enabled = (
-                        projects.can_undo(project),
-                        projects.can_redo(project),
-                    )
-                    self._undo, self._redo = undo, redo
-            choice(
+                    self._undo = button("Undo", self._actions.undo, icon="undo", small=True)
+                    self._redo = button("Redo", self._actions.redo, icon="redo", small=True)
+            self._choice = choice(
                 self._kinds(), kind_key(self._hierarchy), self._choose, label="Kind of hierarchy"
             )
-            self._about = box("line tight")
+            with box("line tight"):
+                self._about = text("span", "", "quiet")
+                self._restore_button = button(
+                    "Restore the proposed one", self._restore, kind="quiet", small=True
+                )
             self._problems = box("stack tight")
             self._body = box("stack")
         self._say_origin()
@@ -115,13 +113,20 @@ class HierarchyEditor:
     async def show(self) -> None:
         """Show the editor of the kind."""
         self._body.clear()
+        self._tree = None
         with self._body:
             await self._edit_kind(kind_key(self._hierarchy))
 
-    def focus(self) -> None:
-        """Let the keyboard go on where an undo by keyboard began."""
-        if self._tree is not None:
-            self._tree.focus()
+    async def show_other(self, hierarchy: Any) -> None:
+        """Show the hierarchy of another state of the project; a tree keeps what is open."""
+        before, self._hierarchy = kind_key(self._hierarchy), hierarchy
+        kind = kind_key(hierarchy)
+        self._choice.set_options(self._kinds(), value=kind)
+        self._say_origin()
+        if kind == before == "tree" and self._tree is not None and self._counts is not None:
+            self._tree.show_tree(await self._tree_now(self._counts))
+        else:
+            await self.show()
 
     async def _edit_kind(self, kind: str) -> None:
         hierarchy, counts = self._hierarchy, self._counts
@@ -150,9 +155,9 @@ class HierarchyEditor:
             most = self._frame.numbers.count(MOST_VALUES)
             note(f"A column with more than {most} values is not edited as a tree. Upload a file.")
             return
-        tree = await asyncio.to_thread(
-            tree_of, self._column.name, self._hierarchy, counts, self._folder()
-        )
+        tree = await self._tree_now(counts)
+        if self._body.is_deleted:
+            return
         text(
             "p",
             "Drag values and groups to the group that they belong to. Double-click a group to "
@@ -166,6 +171,11 @@ class HierarchyEditor:
             on_change=self._save_tree,
             on_undo=self._actions.undo,
             on_redo=self._actions.redo,
+        )
+
+    async def _tree_now(self, counts: Counts) -> Tree:
+        return await asyncio.to_thread(
+            tree_of, self._column.name, self._hierarchy, counts, self._folder()
         )
 
     def _folder(self) -> Any:
@@ -188,22 +198,17 @@ class HierarchyEditor:
             return
         self._hierarchy = hierarchy
         await self._actions.save(hierarchy)
-        projects, project = self._frame.services.projects, self._frame.project
-        self._undo.enabled, self._redo.enabled = (
-            projects.can_undo(project),
-            projects.can_redo(project),
-        )
         self._say_origin()
 
     def _say_origin(self) -> None:
-        """Whether this is the proposed hierarchy, and why it is proposed."""
-        self._about.clear()
-        with self._about:
-            if self._hierarchy == self._column.proposed:
-                text("span", f"Proposed. {self._column.reason}", "quiet")
-            else:
-                text("span", f"Yours. Another one is proposed: {self._column.reason}", "quiet")
-                button("Restore the proposed one", self._restore, kind="quiet", small=True)
+        """Whether this is the proposed hierarchy, why that is proposed, and what can be undone."""
+        projects, project = self._frame.services.projects, self._frame.project
+        self._undo.enabled = projects.can_undo(project)
+        self._redo.enabled = projects.can_redo(project)
+        is_proposed = self._hierarchy == self._column.proposed
+        origin = "Proposed." if is_proposed else "Yours. Another one is proposed:"
+        self._about.text = f"{origin} {self._column.reason}"
+        self._restore_button.visible = not is_proposed
 
     async def _restore(self) -> None:
         await self._replace(self._column.proposed)
@@ -211,12 +216,12 @@ class HierarchyEditor:
     async def _choose(self, event: Any) -> None:
         """Another kind: as it was when it was last used here, else a first one to start from."""
         kind = event.value
+        if kind == kind_key(self._hierarchy):
+            return
         self._former[kind_key(self._hierarchy)] = self._hierarchy
         values = self._counts.values if self._counts else {}
         if kind == "tree" and kind not in self._former and self._counts:
-            tree = await asyncio.to_thread(
-                tree_of, self._column.name, self._hierarchy, self._counts, self._folder()
-            )
+            tree = await self._tree_now(self._counts)
             await self._save_tree(tree)
             await self.show()
             return
@@ -224,6 +229,7 @@ class HierarchyEditor:
 
     async def _replace(self, hierarchy: Any) -> None:
         await self.change(hierarchy)
+        self._choice.value = kind_key(self._hierarchy)
         await self.show()
 
     # Values that are not covered.

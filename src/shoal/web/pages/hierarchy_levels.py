@@ -4,21 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shoal.web.pages.components import attributes, box, note, text
+from nicegui import ui
+
+from shoal.web.pages.components import note, text
 
 if TYPE_CHECKING:
-    from shoal.web.hierarchies.levels import LevelLabels, Levels
+    from shoal.web.hierarchies.levels import Levels
     from shoal.web.numbers import Numbers
 
 
-def show_levels(levels: Levels, numbers: Numbers) -> None:
+class LevelRows(ui.element, component="../static/hierarchy_levels.js"):
     """A row for each level, from the values up; of many labels those with most records."""
+
+    def __init__(self, levels: Levels, numbers: Numbers) -> None:
+        super().__init__()
+        self.props["levels"] = [
+            {
+                "name": f"Level {number}",
+                "size": numbers.things(level.labels, "label" if number else "value"),
+                "labels": [(label, numbers.count(records)) for label, records in level.shown],
+                "more": f"and {numbers.count(level.more)} more" if level.more else "",
+            }
+            for number, level in enumerate(levels.levels)
+        ]
+
+
+def show_levels(levels: Levels, numbers: Numbers) -> None:
+    """What the levels make of the values, and of the records without a value."""
     if not levels.levels:
         note("There are no levels to show until the hierarchy is corrected.")
         return
-    with attributes(box("", "ol"), aria_label="Levels"):
-        for number, level in enumerate(levels.levels):
-            _show_level(number, level, numbers)
+    LevelRows(levels, numbers)
     if levels.missing:
         text(
             "p",
@@ -26,21 +42,6 @@ def show_levels(levels: Levels, numbers: Numbers) -> None:
             "up to the last level.",
             "quiet small",
         )
-
-
-def _show_level(number: int, level: LevelLabels, numbers: Numbers) -> None:
-    with box("level-row", "li"):
-        with box():
-            text("div", f"Level {number}", "strong")
-            noun = "value" if number == 0 else "label"
-            text("div", numbers.things(level.labels, noun), "quiet small")
-        with box("level-labels"):
-            for label, records in level.shown:
-                with box("level-label", "span"):
-                    text("bdi", label)
-                    text("span", numbers.count(records), "n")
-            if level.more:
-                text("span", f"and {numbers.count(level.more)} more", "quiet small")
 
 
 def coverage_words(levels: Levels, numbers: Numbers) -> str:

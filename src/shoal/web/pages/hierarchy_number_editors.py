@@ -148,6 +148,7 @@ class CutsEditor:
         self._line.on("add", self._add)
         self._line.on("remove", self._remove)
         self._fields = box("steps-list")
+        self._inputs: list[ui.input] = []
         self._show()
 
     def _show(self) -> None:
@@ -157,15 +158,22 @@ class CutsEditor:
                 for i, points in enumerate(self._cuts)
             ]
         )
+        if len(self._inputs) != len(self._cuts):
+            self._build_fields()
+        for field, points in zip(self._inputs, self._cuts, strict=True):
+            field.value = ", ".join(f"{_plain(point):g}" for point in points)
+
+    def _build_fields(self) -> None:
         self._fields.clear()
+        self._inputs = []
         with self._fields:
-            for level, points in enumerate(self._cuts):
+            for level in range(len(self._cuts)):
                 with box("step-line"):
                     text("span", f"Level {level + 1}", "name")
-                    shown = ", ".join(f"{_plain(point):g}" for point in points)
-                    field = ui.input(value=shown).props("outlined dense").style("width: 320px")
+                    field = ui.input().props("outlined dense").classes("wide")
                     attributes(field, aria_label=f"Level {level + 1}: cut points")
                     field.on("change", self._setter(level, field))
+                    self._inputs.append(field)
                     remove = icon_button(
                         "close", f"Remove level {level + 1}", self._level_remover(level)
                     )
@@ -206,8 +214,12 @@ class CutsEditor:
             try:
                 points = {float(part) for part in field.value.replace(";", ",").split(",")}
             except ValueError:
-                field.props("error error-message='write numbers, separated by commas'")
+                field.props["error-message"] = "write numbers, separated by commas"
+                field.props["error"] = True
+                field.update()
                 return
+            field.props["error"] = False
+            field.update()
             cuts = self._cuts
             for point in set(cuts[level]) - points:
                 cuts = cut_points.remove_point(cuts, level, point)

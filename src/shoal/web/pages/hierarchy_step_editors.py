@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shoal.web.numbers import Numbers
 
 Change: TypeAlias = Callable[[Any], Awaitable[None]]
-MOST_STEPS = 30
+MOST_STEPS = 60
 """So many steps of a list can be edited."""
 OWN_FORMAT = "own"
 FORMATS: Mapping[str, str] = {
@@ -107,6 +107,7 @@ def edit_mask(hierarchy: Mapping[str, Any], edited: Edited) -> None:
     said = dict(hierarchy)
     mask = said["mask"]
     steps = list(range(1, mask + 1)) if isinstance(mask, int) else list(mask)
+    said["mask"] = steps
 
     async def set_steps(values: list[float]) -> None:
         said["mask"] = [int(value) for value in values]
@@ -117,8 +118,6 @@ def edit_mask(hierarchy: Mapping[str, Any], edited: Edited) -> None:
         await edited.change(_shortest(said))
 
     text("p", "Each level hides more characters of every value behind stars.", "quiet")
-    if len(steps) > MOST_STEPS:
-        text("p", f"The first {MOST_STEPS} of {len(steps)} levels are listed.", "quiet small")
     labelled("Hide from the")
     choice(
         {"right": "end", "left": "beginning"},
@@ -127,8 +126,11 @@ def edit_mask(hierarchy: Mapping[str, Any], edited: Edited) -> None:
         label="Which end is hidden first",
     )
     labelled("Characters hidden at each level")
+    if len(steps) > MOST_STEPS:
+        text("p", f"{len(steps)} levels are too many to list here.", "quiet small")
+        return
     StepList(
-        steps[:MOST_STEPS],
+        steps,
         "characters",
         set_steps,
         lambda values: min(LONGEST_MASK, (values[-1] if values else 0) + 1),

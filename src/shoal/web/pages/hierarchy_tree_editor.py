@@ -48,9 +48,11 @@ class TreeEditor:
         self._build()
         self._show()
 
-    def focus(self) -> None:
-        """Let the keyboard go on in the tree."""
-        self._rows.run_method("activate", self._id(()), False)
+    def show_tree(self, tree: Tree) -> None:
+        """Show another tree, such as the one before an edit; what is open stays open."""
+        self.tree, self._chosen = tree, []
+        self._say("")
+        self._show()
 
     # What is on the page.
 

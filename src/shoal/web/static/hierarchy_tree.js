@@ -35,6 +35,9 @@ export default {
         const kept = [...this.selected].filter((id) => ids.has(id));
         if (kept.length !== this.selected.size) this.choose(kept);
         if (!ids.has(this.active)) this.active = ids.has(this.focus) ? this.focus : rows[0]?.id ?? null;
+        const tree = this.$refs.tree;
+        if (!tree?.contains(document.activeElement)) return;
+        this.$nextTick(() => { if (!tree.contains(document.activeElement)) this.row(this.active)?.focus(); });
       },
     },
   },

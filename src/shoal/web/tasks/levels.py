@@ -1,9 +1,9 @@
 """Count the quasi-identifiers, propose hierarchies, and show what the given ones make of them.
 
-Arguments: `source`, as a definition has it, with real paths; `missing`, texts that mean missing;
-`columns`, each with its hierarchy or None. The result has for each column what `Levels` says, the
-proposed hierarchy with its reason, and the hierarchy that was used. The folder gets a Parquet file
-with the counts of each column, so that the page can try other hierarchies without the source.
+Arguments: `source`, as a definition has it, with real paths; `label`, what its owner calls it;
+`missing`, texts that mean missing; `columns`, each with its hierarchy or None. The result has for
+each column what `Levels` says, and the proposed hierarchy with its reason. The folder gets
+a Parquet file with the counts of each column, so that the page can try other hierarchies on them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,18 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
-    """Count, and describe the levels of each column."""
+    """Count, and describe the levels of each column; errors name no path of the server."""
+    source = arguments["source"]
+    path = str(source.get("path", "")) if isinstance(source, Mapping) else ""
+    try:
+        return _counted(arguments, context)
+    except ShoalError as error:
+        if path:
+            error.what = error.what.replace(path, arguments["label"])
+        raise
+
+
+def _counted(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
     columns: Mapping[str, Any] = arguments["columns"]
     options = _options(arguments["source"], next(iter(columns)))
     found: dict[str, Any] = {}
@@ -73,7 +84,6 @@ def described(
         "levels": levels.as_json(),
         "proposed": written(proposed),
         "reason": reason(values, proposed),
-        "hierarchy": hierarchy,
     }
 
 
