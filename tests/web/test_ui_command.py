@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Page
 
+from shoal.web.projects import Projects
+from shoal.web.services import STORE_FILE
+from shoal.web.store import Store
 from web.server import Running, running
 
 pytestmark = pytest.mark.slow
@@ -31,3 +35,17 @@ def test_the_token_of_the_address_works_once_and_ctrl_c_ends_with_success(tmp_pa
         assert set(server.cookies["you"]) == {f"shoal-{server.base.rpartition(':')[2]}"}
         assert httpx.get(f"{server.base}/", headers={"accept": "text/html"}).status_code == 303
     assert server.process.returncode == 0
+
+
+def test_an_action_that_fails_says_so_in_the_page(ui_server: Running, page: Page) -> None:
+    data = ui_server.folder / "data"
+    with closing(Store(data / STORE_FILE)) as store:
+        projects = Projects(store, data)
+        project = projects.create("you", "Gone tomorrow")
+        projects.create("you", "Here to stay")
+        page.goto("/")
+        page.get_by_role("button", name="Delete Gone tomorrow").click()
+        projects.delete(project.id, "you")
+        page.get_by_role("button", name="Delete", exact=True).click()
+    shown = page.get_by_role("dialog").filter(has_text="That did not work")
+    shown.get_by_text("not-found").wait_for()

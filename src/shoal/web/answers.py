@@ -69,7 +69,7 @@ def answer_to(error: Exception, request: HTTPConnection) -> Response:
     body = request.scope.get(BODY)
     if isinstance(body, LimitedBody) and body.gone:
         return Response(status_code=GONE)
-    known = _known(error)
+    known = known_error(error)
     method, path = request.scope.get("method"), request.scope["path"]
     wants_page = "text/html" in request.headers.get("accept", "") and method in READING
     if not wants_page or path.startswith(API):
@@ -110,8 +110,8 @@ def where(error: BaseException) -> str:
     return f"{type(error).__name__} at {' > '.join(places[-6:])}"
 
 
-def _known(error: Exception) -> ShoalError:
-    """The error as one of ours."""
+def known_error(error: Exception) -> ShoalError:
+    """The error as one of ours; any other is logged under the number that its hint names."""
     if isinstance(error, ShoalError):
         return error
     if isinstance(error, RequestValidationError):

@@ -16,7 +16,9 @@ from shoal.web.settings import DAY, GIB, Limits, Settings
 
 HOST = "127.0.0.1"
 PORT = 8765
-LIMITS = Limits(upload_bytes=20 * GIB, job_seconds=DAY, keep_seconds=90 * DAY)
+LIMITS = Limits(
+    upload_bytes=20 * GIB, job_seconds=DAY, keep_seconds=90 * DAY, session_seconds=7 * DAY
+)
 """The machine is the user's own, so the limits only stop what has gone wrong."""
 
 

@@ -33,6 +33,7 @@ from shoal.web.pages.components import (
     set_time,
     text,
 )
+from shoal.web.pages.failures import SHOWN
 from shoal.web.pages.log_out import log_out_button
 from shoal.web.pages.step_bar import StepBar
 from shoal.web.pages.terms import TERMS
@@ -146,6 +147,7 @@ class StepFrame(Frame):
         self._steps.show(self.project)
 
     def _say_conflict(self, error: ShoalError) -> None:
+        error.add_note(SHOWN)
         with dialog("Not saved") as shown:
             text("p", f"{error.what}. {error.hint}")
             button("Load the page again", ui.navigate.reload, kind="primary")
