@@ -6,6 +6,7 @@ import asyncio
 import csv
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -26,13 +27,14 @@ from shoal.web.project_data import (
     profile_of,
     profile_state,
     start_profile,
+    take_allowed,
     take_profile,
     with_missing,
     with_profile,
 )
 from shoal.web.projects import Project, Projects
 from shoal.web.refusals import NotFound, TooLarge
-from shoal.web.settings import Settings
+from shoal.web.settings import AllowedSource, Settings
 from shoal.web.store import Store
 from shoal.web.tasks import profile, uniqueness
 
@@ -202,6 +204,20 @@ def test_the_demo_is_the_definition_of_the_command_line(services: Any) -> None:
     assert profile_of(services, project)["records"] == 20_000  # type: ignore[index]
     from_mapping({"source": "patients.csv", **project.definition})
     assert not services.projects.can_undo(project)
+
+
+def test_an_allowed_source_is_read_where_it_is(tmp_path: Path, services: Any) -> None:
+    path = tmp_path / "registry.csv"
+    path.write_text(PEOPLE, encoding="utf-8")
+    location = {"path": str(path), "delimiter": ";", "decimal": ","}
+    allowed = AllowedSource("registry", "The registry", "", location)
+    services.settings = replace(services.settings, sources={"registry": allowed})
+    project = services.projects.create("ada", "Registry")
+    project = take_profile(services, take_allowed(services, project, "registry"))
+    assert profile_state(services, project)[0] == "done"
+    assert profile_of(services, project)["records"] == 200  # type: ignore[index]
+    assert project.reading == {}
+    assert list(project.attributes) == ["name", "age", "weight"]
 
 
 def test_columns_that_are_gone_leave_the_definition() -> None:

@@ -6,7 +6,7 @@ small, so the rows at any offset cost one or two of them, however long the table
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ LONGEST = 300
 """Characters of a value that are shown."""
 
 
-def copy_table(source: Source, path: Path, most: int, progress: Callable[[int], None]) -> int:
+def copy_table(source: Source, path: Path, most: int) -> int:
     """Copy all records of a source to a file, and return how many there are.
 
     Columns whose values cannot be read are left out. More than `most` records are refused.
@@ -45,7 +45,6 @@ def copy_table(source: Source, path: Path, most: int, progress: Callable[[int], 
             if written > most:
                 raise too_many_rows(most)
             writer.write_table(table, row_group_size=ROWS)
-            progress(written)
     return written
 
 

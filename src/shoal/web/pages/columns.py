@@ -89,6 +89,7 @@ class ColumnsPage:
         self._cards: dict[str, ColumnCard] = {}
         self._shown = AT_ONCE
         self._search, self._only = "", "all"
+        self._counting = ""
 
     def build(self) -> None:
         """Make the page."""
@@ -270,9 +271,12 @@ class ColumnsPage:
                 "missing": missing_texts(project),
                 "k": k,
             }
+            if self._counting:
+                self._services.jobs.cancel(self._counting, project.owner)
             job = self._services.jobs.submit(
                 "uniqueness", arguments, owner=project.owner, project=project.id
             )
+            self._counting = job.id
             background_tasks.create(self._wait_for(job, chosen, k), name="uniqueness")
         except ShoalError as error:
             self._unique.text = error.what

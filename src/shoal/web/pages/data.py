@@ -6,6 +6,7 @@ The page is in one of these states: no data yet; being read; not readable as it 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
@@ -111,11 +112,13 @@ class DataPage:
         with box("other-ways"):
             with panel("Just looking around?", classes="dense"):
                 text("p", "20,000 invented patients with a finished definition.", "quiet")
-                button("Try the demo", self._demo, icon="science")
+                with box("line"):
+                    button("Try the demo", self._demo, icon="science")
             for source in allowed_for(self._services, frame.user):
                 with panel(source.title, classes="dense"):
                     text("p", source.description or "A source of this server.", "quiet break")
-                    button("Use it", lambda name=source.name: self._allowed(name), icon="storage")
+                    with box("line"):
+                        button("Use it", partial(self._allowed, source.name), icon="storage")
         with frame.side:
             text("h2", "What happens to the file")
             text(

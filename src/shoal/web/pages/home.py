@@ -29,6 +29,8 @@ from shoal.web.steps import STEPS, Step, states
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nicegui.elements.mixins.text_element import TextElement
+
     from shoal.web.projects import Project
     from shoal.web.services import Services
 
@@ -87,7 +89,8 @@ class Home:
 
     def _row(self, project: Project, row: ui.element) -> None:
         step = next_step_of(self._services, project)
-        attributes(text("a", project.name, "name"), href=step.path(project))
+        name = text("a", project.name, "name")
+        attributes(name, href=step.path(project))
         records = records_text(self._services, project, self._frame.numbers)
         text(
             "div",
@@ -99,8 +102,10 @@ class Home:
         with box("quiet"):
             text("span", "Changed ", "sr-only")
             local_time(project.changed)
-        confirm = self._confirm(project, row.delete)
-        icon_button("delete", f"Delete {project.name}", confirm.open)
+        with box("line tight"):
+            rename, confirm = self._rename(project, name), self._confirm(project, row.delete)
+            icon_button("edit", f"Rename {project.name}", rename.open)
+            icon_button("delete", f"Delete {project.name}", confirm.open)
 
     def _new(self) -> ui.dialog:
         with dialog("New project") as shown:
@@ -116,6 +121,23 @@ class Home:
             text("p", "You can change it later. Only you see your projects.", "quiet small")
             with box("line"):
                 button("Create", create, kind="primary")
+                button("Cancel", shown.close, kind="quiet")
+        return shown
+
+    def _rename(self, project: Project, shown_name: TextElement) -> ui.dialog:
+        with dialog("Rename this project") as shown:
+            name = ui.input("Name of the project", value=project.name)
+            name.props("outlined autofocus maxlength=200")
+
+            def rename() -> None:
+                newest = self._services.projects.get(project.id, self._owner)
+                changed = self._services.projects.change(newest, name=name.value or "")
+                shown_name.text = changed.name
+                shown.close()
+
+            name.on("keydown.enter", rename)
+            with box("line"):
+                button("Rename", rename, kind="primary")
                 button("Cancel", shown.close, kind="quiet")
         return shown
 

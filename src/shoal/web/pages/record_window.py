@@ -99,14 +99,12 @@ def _column(
     column: Mapping[str, Any], profile: Mapping[str, Any], numbers: Numbers
 ) -> dict[str, Any]:
     """What the header says of a column."""
-    missing = column["missing"]
-    counts = f"{numbers.count(column['distinct'])} distinct"
-    if missing:
-        counts += f", {numbers.percent(missing / profile['records'], 1)} missing"
+    missing = numbers.percent(column["missing"] / profile["records"], 1)
     return {
         "name": column["name"],
         "kind": column["type"],
-        "counts": counts,
+        "distinct": f"{numbers.count(column['distinct'])} distinct",
+        "missing": f"{missing if column['missing'] else 'none'} missing",
         "spread": spread_in_words(column, profile, numbers),
         "bars": [] if column["unique"] == profile["records"] else column["histogram"],
     }

@@ -140,7 +140,8 @@
         const name = make("div", "strong clip", column.name);
         name.title = column.name;
         cell.append(make("div", "rw-role"), name, make("div", "small quiet clip", column.kind),
-          make("div", "small quiet num clip", column.counts), this.bars(column));
+          make("div", "small quiet num clip", column.distinct),
+          make("div", "small quiet num clip", column.missing), this.bars(column));
         row.append(cell);
       }
       return row;

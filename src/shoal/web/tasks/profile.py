@@ -13,7 +13,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,9 +42,10 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
     reading, location = _read(arguments, context)
     context.observe(Phase("read", arguments.get("label") or ""))
     resources = Resources(memory_limit=context.memory // 2)
+    copying = replace(resources, on_progress=lambda done: context.observe(Working(COPYING * done)))
     table = context.folder / TABLE
-    with _opened(location, arguments, resources) as source:
-        records = copy_table(source, table, arguments["most"], lambda _: None)
+    with _opened(location, arguments, copying) as source:
+        records = copy_table(source, table, arguments["most"])
     context.observe(Working(COPYING))
 
     def progress(done: int, columns: int) -> None:
