@@ -54,6 +54,8 @@ def test_a_result_is_marked_outdated_when_the_demand_changes(page: Page, data: P
     page.goto(f"/project/{project.id}/search")
     expect(page.get_by_text("The definition or the data changed since")).to_be_visible()
     expect(page.get_by_role("button", name="Search again")).to_be_visible()
+    decide = page.locator(".steps-wide").get_by_role("link", name="Decide")
+    expect(decide).to_contain_text("first search again")
 
 
 def test_a_demand_that_cannot_be_met_shows_reasons_and_a_remedy_searches_again(

@@ -66,7 +66,7 @@ def state(services: Services, project: Project, step: str) -> StepState:
     if missing:
         return StepState(step, "blocked", missing)
     if step in ("search", "compare") and _is_outdated(services, project, step):
-        return StepState(step, "outdated", "made before the definition changed")
+        return StepState(step, "outdated", "made before the definition or the data changed")
     return StepState(step, "done" if _is_done(services, project, step) else "open")
 
 
@@ -105,8 +105,12 @@ def _missing_before(services: Services, project: Project, step: str) -> str:
         return "first choose a quasi-identifier in Columns"
     if step in ("search", "explore", "compare", "decide") and "k" not in project.definition:
         return "first state the demand"
-    if step in ("explore", "compare", "decide") and not _job_is_done(services, project, "search"):
+    if step not in ("explore", "compare", "decide"):
+        return ""
+    if not _job_is_done(services, project, "search"):
         return "first search"
+    if _is_outdated(services, project, "search"):
+        return "first search again: the definition or the data changed"
     return ""
 
 
