@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.definition.model import Definition
 from shoal.definition.parse import parse_yaml
-from shoal.definition.read import from_mapping
+from shoal.definition.read import from_mapping, read
 from shoal.definition.write import to_mapping, to_yaml
 
 texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8) | st.sampled_from(
@@ -164,3 +164,17 @@ def test_a_hierarchy_file_keeps_its_path_and_delimiter(tmp_path: Path) -> None:
     definition = small(attributes={"a": attribute})
     assert to_mapping(definition)["attributes"]["a"] == attribute
     assert from_mapping(to_mapping(definition)) == definition
+
+
+@pytest.mark.parametrize("length", [1000, 1022, 1024, 3000])
+@pytest.mark.parametrize("letter", ["L", '"', "\n", "\N{FISH}"])
+def test_a_very_long_name_of_a_column_is_read_back(
+    tmp_path: Path, length: int, letter: str
+) -> None:
+    name = letter * length
+    tree = {"tree": {"x" * length: ["a", "b" * length], "y": {"z": ["c"]}}}
+    attributes = {name: {"role": "quasi-identifier", "hierarchy": tree}, "q" * length: "keep"}
+    definition = from_mapping({"source": "a.csv", "k": 5, "attributes": attributes})
+    path = tmp_path / "it.yaml"
+    path.write_text(to_yaml(definition), encoding="utf-8")
+    assert read(path).attributes == definition.attributes

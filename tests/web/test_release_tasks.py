@@ -101,6 +101,24 @@ def test_the_release_of_a_job_is_that_of_the_command_line_byte_by_byte(
     assert sorted(path.name for path in context.folder.iterdir()) == sorted(made["files"].values())
 
 
+@pytest.mark.parametrize("ending", ["parquet", "xlsx", "json", "xml"])
+def test_every_format_of_a_release_is_that_of_the_command_line(
+    server_folder: Path, context: Context, tmp_path: Path, ending: str
+) -> None:
+    layout = layout_in(server_folder)
+    layout["text"] = layout["text"].replace("patients-release.csv", f"patients-release.{ending}")
+    levels = {"birth": 3, "sex": 0, "zip": 4, "country": 3, "occupation": 1}
+    release.run(release_arguments(layout, levels=levels, seconds="1s"), context)
+    own = tmp_path / "own"
+    (own / "hierarchies").mkdir(parents=True)
+    for name, real in layout["files"].items():
+        (own / name).write_bytes(Path(real).read_bytes())
+    (own / "patients.yaml").write_text(layout["text"], encoding="utf-8")
+    shoal.run(own / "patients.yaml", node=levels)
+    name = f"patients-release.{ending}"
+    assert (context.folder / name).read_bytes() == (own / name).read_bytes()
+
+
 def test_what_a_job_writes_names_the_owners_file_and_no_path_of_the_server(
     server_folder: Path, context: Context
 ) -> None:

@@ -67,17 +67,26 @@ def to_yaml(definition: Definition) -> str:
     return "".join(f"{line}\n" for key in mapping for line in yaml_lines(key, mapping[key]))
 
 
+LONGEST_KEY = 1000
+"""Characters of a key that YAML reads before its colon, with room for the quotes."""
+
+
 def yaml_lines(key: str, value: object, indent: str = "") -> Iterator[str]:
     """A key and its value: on one line where it fits, else a line for each key inside it.
 
-    The attributes always have a line each, since that is what people edit.
+    The attributes always have a line each, since that is what people edit. YAML reads a key of more
+    than 1024 characters only behind a question mark, with its value on another line.
     """
-    line = f"{indent}{_inline(key)}: {_inline(value)}"
+    name = _inline(key)
+    if len(name) > LONGEST_KEY:
+        yield f"{indent}? {name}"
+        name = ""
+    line = f"{indent}{name}: {_inline(value)}"
     whole = len(line) <= WIDTH and not (key == "attributes" and not indent)
     if whole or not isinstance(value, Mapping) or not value:
         yield line
     else:
-        yield f"{indent}{_inline(key)}:"
+        yield f"{indent}{name}:"
         for inner, below in value.items():
             yield from yaml_lines(inner, below, f"{indent}  ")
 

@@ -143,7 +143,10 @@ class DecidePage:
         self._side.clear()
         with self._side:
             text("p", "Nothing was written.")
+        frame.clear_actions()
         frame.primary("Change the demand", to=f"/project/{frame.project.id}/demand")
+        if frame.project.decision is not None:
+            frame.secondary("Decide again", self._decide_again)
 
     def _proposed(self, job: Job) -> None:
         frame = self._frame

@@ -133,10 +133,13 @@ class ExplorePage:
             shown = f"All {numbers.things(len(nodes), 'node')}"
         self._about.text = (
             f"{shown}, {numbers.count(safe)} of them safe: {plain['demanded']}. A node is a level "
-            f"for each of {', '.join(plain['names'])}."
+            "for each column, in this order:"
         )
         self._drawn.clear()
         with self._drawn:
+            with box("lattice-names small", "ol"):
+                for name in plain["names"]:
+                    text("li", name, "clip")
             _legend()
             label = "The lattice, the most general node at the top. Arrow keys move, Enter chooses."
             self._picture = LatticePicture(self._shown(), label, self._clicked)

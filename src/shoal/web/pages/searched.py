@@ -26,16 +26,30 @@ def say_search_first(frame: StepFrame) -> None:
         elif problem is not None:
             problem_card(problem)
             frame.primary("Change the demand", to=f"{to}/demand")
+        elif _is_running(frame):
+            empty_state("hourglass_top", "The search is running", "You see its result here.")
+            frame.primary("Watch the search", to=f"{to}/search")
         elif "search" in project.jobs:
-            said = (
-                "The definition or the data changed since the last search. Nothing that was found"
+            said = "The last search was of another definition or other data, or it is not kept any"
+            empty_state(
+                "update", "Search again", f"{said} more. Only what holds now is shown here."
             )
-            empty_state("update", "Search again", f"{said} then is shown here.")
             frame.primary("Search", to=f"{to}/search")
         else:
             said = "Here you see what the search finds: it looks for the least lossy safe release."
             empty_state("search", "Nothing was searched yet", said)
             frame.primary("Search", to=f"{to}/search")
+
+
+def _is_running(frame: StepFrame) -> bool:
+    """Whether the search of the project as it is now has not ended."""
+    job = frame.project.jobs.get("search")
+    if job is None or not is_current(frame.services, frame.project, "search"):
+        return False
+    try:
+        return not frame.services.jobs.get(job, frame.user.name).has_ended
+    except ShoalError:
+        return False
 
 
 def _problem_of_search(frame: StepFrame) -> ShoalError | None:
@@ -46,5 +60,5 @@ def _problem_of_search(frame: StepFrame) -> ShoalError | None:
     try:
         frame.services.jobs.result(job, frame.user.name)
     except ShoalError as error:
-        return error if error.code not in ("job-not-done", "job-cancelled") else None
+        return None if error.code in ("job-not-done", "job-cancelled", "not-found") else error
     return None
