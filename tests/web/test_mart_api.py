@@ -188,6 +188,29 @@ def test_mistakes_come_with_their_keys_and_codes(clients: dict[str, httpx.Client
     assert keys == {("select.0", "unknown-value"), ("k", "policy"), ("purpose", "bad-definition")}
 
 
+def test_odd_values_are_mistakes_and_no_failures(clients: dict[str, httpx.Client]) -> None:
+    huge, deep = "9" * 5000, '{"a":' * 500 + "1" + "}" * 500
+    for body in (
+        '{"project": ["PT"], "suppression": NaN}',
+        '{"project": ["PT"], "suppression": 1e999}',
+        '{"project": ["\\ud800"]}',
+        '{"purpose": "\\ud800", "project": ["PT"]}',
+        f'{{"project": ["PT"], "k": {huge}}}',
+        f'{{"project": ["PT"], "diversity": {deep}}}',
+        '{"project": ["PT"], "diversity": {"distinct": {"x": NaN}}}',
+        '{"project": "PT"}',
+        '{"project": [["PT"]]}',
+        "[1]",
+        "null",
+        "{",
+    ):
+        for path in ("/requests?draft=true", "/requests/check"):
+            headers = {"content-type": "application/json"}
+            answer = clients["anna"].post(path, content=body, headers=headers)
+            assert 400 <= answer.status_code < 500, (body[:60], answer.text)
+            assert answer.headers["content-type"] == "application/problem+json"
+
+
 def test_a_draft_is_kept_changed_sent_and_taken_back(clients: dict[str, httpx.Client]) -> None:
     anna = clients["anna"]
     draft = anna.post("/requests?draft=true", json={"project": ["PT"]}).json()

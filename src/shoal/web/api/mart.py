@@ -22,23 +22,25 @@ if TYPE_CHECKING:
     from shoal.web.services import Services
 
 Text = Annotated[str, Field(max_length=2000)]
+Whole = Annotated[int, Field(ge=-(10**12), le=10**12)]
+"""A whole number that every engine can count with; the mart says which ones make sense."""
 
 
 class RequestBody(BaseModel):
     """What is asked. The keys mean what they mean in a request file of `shoal mart request`."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     purpose: Text | None = None
     project: Annotated[list[Text], Field(max_length=2000)] = Field(default_factory=list)
     select: Annotated[list[Text], Field(max_length=200)] = Field(default_factory=list)
-    k: int | None = None
-    suppression: float | int | Text | None = None
+    k: Whole | None = None
+    suppression: Whole | float | Text | None = None
     scope: Text | None = None
     priorities: dict[str, float] | None = None
-    limits: dict[str, int] | None = None
+    limits: dict[str, Whole] | None = None
     keys: Text | None = None
-    diversity: dict[str, Any] | None = None
+    diversity: dict[str, float | dict[str, float]] | None = None
     format: Text | None = None
 
     def stated(self) -> dict[str, Any]:

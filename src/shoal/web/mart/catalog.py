@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import ShoalError
-from shoal.mart import describe, read_catalog
-from shoal.mart.describe import stated_paths
+from shoal.mart import read_catalog
+from shoal.mart.describe import describe, stated_paths
 from shoal.web.refusals import Refusal
 
 if TYPE_CHECKING:

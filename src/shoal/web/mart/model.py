@@ -41,6 +41,8 @@ goes is the server's business, and so is how it is searched for."""
 
 FORMATS: Mapping[str, str] = {"csv": "CSV", "parquet": "Parquet", "xlsx": "Excel"}
 """The formats of a release, by the ending of its file."""
+REPORT = "report.html"
+"""The name of the file with the report of a release."""
 LONGEST = 65_536
 """The most characters of a request as JSON."""
 
@@ -112,6 +114,15 @@ def checked_body(data: Mapping[str, Any]) -> dict[str, Any]:
     if mistakes:
         raise BadDefinition("request", mistakes)
     body = {key: value for key, value in data.items() if value not in (None, "", [], {})}
-    if len(json.dumps(body)) > LONGEST:
+    if _length(body) > LONGEST:
         raise TooLarge("the request is too long", "ask for fewer columns or conditions")
     return body
+
+
+def _length(body: Mapping[str, Any]) -> int:
+    """How long a request is as JSON; refuses what JSON or UTF-8 cannot say."""
+    try:
+        return len(json.dumps(body, allow_nan=False, ensure_ascii=False).encode())
+    except (ValueError, TypeError, RecursionError):
+        what, remedy = "has a value that cannot be stored", "use plain texts and numbers"
+        raise BadDefinition("request", [Mistake("request", what, remedy)]) from None

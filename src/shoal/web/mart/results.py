@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import BadDefinition
-from shoal.mart.inspecting import check_log, log
-from shoal.web.mart.model import MartRequest, checked_body
+from shoal.mart.log import Log
+from shoal.mart.log_view import LogTable
+from shoal.web.mart.model import REPORT, MartRequest, checked_body
 from shoal.web.mart.service import OWNER, Marts
 from shoal.web.refusals import Forbidden, NotFound, Refusal
-from shoal.web.tasks.mart_request import REPORT
 from shoal.web.users import require
 
 if TYPE_CHECKING:
-    from shoal.mart.log_view import LogCheck, LogTable
+    from shoal.mart.log_view import LogCheck
     from shoal.web.jobs.model import Job
     from shoal.web.jobs.queue import Jobs
     from shoal.web.users import User
@@ -138,12 +138,12 @@ class MartResults:
     def log(self, user: User) -> LogTable:
         """The mart's log, for custodians."""
         require(user, "custodian")
-        return log(self._marts.catalog(user))
+        return LogTable(Log(self._marts.catalog(user).log).entries())
 
     def check_log(self, user: User, contains: Sequence[str] = ()) -> LogCheck:
         """Whether the mart's log is as it was written, and has these digests."""
         require(user, "custodian")
-        return check_log(self._marts.catalog(user), contains)
+        return Log(self._marts.catalog(user).log).check(contains)
 
     def _released(self, user: User, id: str) -> MartRequest:
         request = self._marts.get(user, id)

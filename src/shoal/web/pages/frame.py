@@ -278,7 +278,7 @@ def _addresses(services: Services, user: User) -> list[tuple[str, str]]:
         if "researcher" in user.roles:
             found.append(("My requests", "/requests"))
         if "custodian" in user.roles:
-            found += [("Requests", "/inbox"), ("Log", "/mart-log")]
+            found += [("Inbox", "/inbox"), ("Log", "/mart-log")]
     if "admin" in user.roles:
         found.append(("Audit", "/audit"))
     return found

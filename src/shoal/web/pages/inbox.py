@@ -31,7 +31,7 @@ def register(services: Services) -> None:
     def inbox(request: Request) -> None:
         user = user_of(request)
         require(user, "custodian")
-        with mart_page(services, user, "Requests") as frame:
+        with mart_page(services, user, "Inbox") as frame:
             found = services.mart.everyone(user)
             waiting = [each for each in found if each.state == "waiting"][::-1]
             decided = [each for each in found if each.state != "waiting"]

@@ -175,7 +175,7 @@ class Builder:
         ]
         if not columns:
             return
-        with ui.expansion("How general each column may become"), box("mart-picks"):
+        with ui.expansion("How general each column may become"), box("two"):
             for column in columns:
                 self._limit(column)
 

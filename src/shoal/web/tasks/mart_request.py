@@ -13,13 +13,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.mart import request
+from shoal.web.mart.model import REPORT
 from shoal.web.mart.working import answered, asker_observes
 
 if TYPE_CHECKING:
     from shoal.mart.catalog import Catalog
     from shoal.web.jobs.model import Context
-
-REPORT = "report.html"
 
 
 def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
