@@ -167,6 +167,7 @@ def test_the_demo_takes_one_click_and_a_project_is_deleted_with_its_files(
     page.goto("/")
     row = page.get_by_role("listitem").filter(has=page.locator(f'a[href*="{project}"]'))
     assert "20,000 records" in row.inner_text()
+    assert "Next: Columns" in row.inner_text(), "nobody has looked at the guessed roles yet"
     row.get_by_role("button", name="Rename").click()
     page.get_by_label("Name of the project").fill("Invented")
     page.keyboard.press("Enter")
@@ -204,6 +205,17 @@ def test_everybody_can_use_the_page_at_any_width(
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("h1").count() == 1
+    context.close()
+
+
+def test_an_allowed_source_is_chosen_by_its_title(team_server: Running, browser: Browser) -> None:
+    context = team_server.context(browser, "alice")
+    page = context.new_page()
+    make_project(page, "Registry")
+    page.get_by_role("button", name="Use it").first.click()
+    page.wait_for_selector("record-window", timeout=SECONDS)
+    assert page.locator(".side .fact .value").first.inner_text() == "2,000"
+    assert str(team_server.folder) not in page.content()
     context.close()
 
 

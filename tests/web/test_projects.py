@@ -109,6 +109,16 @@ def test_a_noted_job_does_not_make_a_save_fail(projects: Projects) -> None:
     assert saved.definition["k"] == 7
 
 
+def test_a_visited_step_is_noted_without_a_new_version(projects: Projects) -> None:
+    page = with_upload(projects)
+    assert page.visited == frozenset()
+    projects.note_visit(page, "columns")
+    seen = projects.note_visit(page, "data")
+    assert seen.visited == {"columns", "data"}
+    assert seen.version == page.version
+    assert projects.change(page, name="other").visited == {"columns", "data"}
+
+
 def test_changes_are_undone_and_redone_one_by_one(projects: Projects) -> None:
     project = projects.create("ada", "x")
     for k in (2, 3, 4):

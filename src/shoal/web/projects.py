@@ -38,7 +38,8 @@ CREATE TABLE IF NOT EXISTS projects (
     state INTEGER NOT NULL,
     content TEXT NOT NULL,
     jobs TEXT NOT NULL,
-    fingerprints TEXT NOT NULL
+    fingerprints TEXT NOT NULL,
+    visited TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS projects_by_owner ON projects (owner, changed);
 CREATE TABLE IF NOT EXISTS project_states (
@@ -74,7 +75,8 @@ class Project:
     `{"allowed": name}`, None before there is any. `reading` are the options of the source that are
     stated: delimiter, encoding and so on. `definition` has the keys of a definition file, but for
     source and output. `jobs` are the latest jobs by purpose, `fingerprints` what each was made
-    from. `chosen` is the node that the custodian chose, None for the optimum.
+    from. `chosen` is the node that the custodian chose, None for the optimum. `visited` are the
+    steps whose pages were opened: before that, what they hold was guessed and nobody looked at it.
     """
 
     id: str
@@ -90,6 +92,7 @@ class Project:
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     chosen: Mapping[str, int] | None = None
     decision: Mapping[str, Any] | None = None
+    visited: frozenset[str] = frozenset()
 
     @property
     def attributes(self) -> Mapping[str, Any]:
@@ -120,7 +123,7 @@ class Projects:
         self.folder(project).mkdir(mode=0o700)
         with self._store.transaction() as connection:
             connection.execute(
-                "INSERT INTO projects VALUES (?, ?, ?, ?, ?, 1, 0, ?, '{}', '{}')",
+                "INSERT INTO projects VALUES (?, ?, ?, ?, ?, 1, 0, ?, '{}', '{}', '[]')",
                 (project.id, owner, project.name, now, now, _content(project)),
             )
             _keep_state(connection, project, 0)
@@ -189,6 +192,16 @@ class Projects:
             connection.execute(
                 "UPDATE projects SET jobs = ?, fingerprints = ? WHERE id = ?",
                 (json.dumps(jobs), json.dumps(fingerprints), project.id),
+            )
+            return _project(self._row(connection, project))
+
+    def note_visit(self, project: Project, step: str) -> Project:
+        """Note that the custodian opened the page of a step; the version stays."""
+        with self._store.transaction() as connection:
+            row = self._row(connection, project)
+            visited = sorted({*json.loads(row["visited"]), step})
+            connection.execute(
+                "UPDATE projects SET visited = ? WHERE id = ?", (json.dumps(visited), project.id)
             )
             return _project(self._row(connection, project))
 
@@ -314,5 +327,6 @@ def _project(row: sqlite3.Row) -> Project:
         version=row["version"],
         jobs=json.loads(row["jobs"]),
         fingerprints=json.loads(row["fingerprints"]),
+        visited=frozenset(json.loads(row["visited"])),
         **json.loads(row["content"]),
     )

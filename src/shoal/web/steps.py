@@ -44,6 +44,8 @@ STEPS: tuple[Step, ...] = (
     Step("decide", "Decide", "release it or not"),
 )
 """In the order in which they are walked."""
+GUESSED = ("columns", "hierarchies", "demand")
+"""Steps that are filled with guesses; they are not done before the custodian has looked at them."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,8 @@ def _missing_before(services: Services, project: Project, step: str) -> str:
 
 def _is_done(services: Services, project: Project, step: str) -> bool:
     attributes: Mapping[str, Any] = project.definition.get("attributes", {})
+    if step in GUESSED and step not in project.visited:
+        return False
     match step:
         case "data":
             return project.source is not None

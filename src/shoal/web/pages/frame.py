@@ -180,6 +180,7 @@ class StepFrame(Frame):
 @contextmanager
 def step_page(services: Services, user: User, project: Project, step: str) -> Iterator[StepFrame]:
     """The frame of a step's page, with the step's title in the main part."""
+    project = services.projects.note_visit(project, step)
     frame = StepFrame(services, user, _numbers(), project, step)
     title = step_named(step).title
     ui.page_title(f"{title} \N{MIDDLE DOT} Shoal")
