@@ -175,6 +175,16 @@ def test_another_site_cannot_write_with_the_users_cookie(
         assert client.get("/audit").json()["title"].startswith("this needs the role")
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_another_site_cannot_load_answers_into_its_pages(team_server: Running, site: str) -> None:
+    with team_server.client("ada") as client:
+        for mode in ("no-cors", "cors", "websocket"):
+            headers = {"sec-fetch-site": site, "sec-fetch-mode": mode}
+            assert client.get("/audit", headers=headers).status_code == 403
+        headers = {"sec-fetch-site": site, "sec-fetch-mode": "navigate"}
+        assert client.get("/audit", headers=headers).status_code == 200
+
+
 def test_another_site_cannot_log_a_browser_in(team_server: Running) -> None:
     fields = {"token": team_server.tokens["bob"]}
     headers = {"origin": SOMEBODY_ELSE}

@@ -60,6 +60,16 @@ def check_own_page(headers: Headers, own: str) -> None:
         )
 
 
+def check_reader(headers: Headers) -> None:
+    """Refuse to be loaded into a page of another site or port, as a script, image or by fetch.
+
+    Such a page could not read the answer, but it could measure it. Following a link is allowed.
+    """
+    site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
+    if site in ("cross-site", "same-site") and mode != "navigate":
+        raise Forbidden("this page belongs to another site", "open it in a tab of its own")
+
+
 def check_socket_origin(headers: Headers, own: str) -> None:
     """Refuse a websocket that a page of another origin opens; browsers always send Origin."""
     if headers.getlist("origin") != [own]:

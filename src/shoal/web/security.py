@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -27,10 +28,11 @@ from shoal.web.origins import (
     allowed_hosts,
     check_host,
     check_own_page,
+    check_reader,
     check_socket_origin,
 )
 from shoal.web.rates import Rate, network_of
-from shoal.web.refusals import NotFound, NotLoggedIn, Refusal
+from shoal.web.refusals import NotFound, NotLoggedIn, Refusal, TooMany
 from shoal.web.services import Services
 from shoal.web.sockets import client_user
 from shoal.web.users import User, require
@@ -38,6 +40,8 @@ from shoal.web.users import User, require
 USER = "shoal.user"
 SESSION = "shoal.session"
 PUBLIC = frozenset({"/login", "/start", "/favicon.ico", "/api/v1/health"})
+MOST_SOCKETS = 100
+"""How many pages one user may have open at a time."""
 ROLE_OF_PATHS = (("/project/", "custodian"), ("/audit", "admin"))
 """Pages that need a role, whatever they check themselves."""
 access = logging.getLogger("shoal.web.access")
@@ -142,6 +146,7 @@ class Guard:
         self._services = services
         self._hosts = allowed_hosts(services.settings)
         limits = services.settings.limits
+        self._sockets: Counter[str] = Counter()
         self._rate = Rate(limits.requests_per_minute, "too many requests in one minute")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -169,9 +174,10 @@ class Guard:
         except Exception as error:
             await answer.fail(error)
         finally:
-            name, seconds = asker.user.name if asker else "-", time.monotonic() - begun
-            what = f"{scope['method']} {quote(scope['path'])} {answer.status}"
-            access.info("%s %s %.3f", name, what, seconds)
+            if not is_asset(scope["path"]) or answer.status >= 400:
+                name, seconds = asker.user.name if asker else "-", time.monotonic() - begun
+                what = f"{scope['method']} {quote(scope['path'])} {answer.status}"
+                access.info("%s %s %.3f", name, what, seconds)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _without_forwarded(scope)
@@ -182,12 +188,18 @@ class Guard:
             if asker is None or asker.session is None:
                 raise NotLoggedIn
             self._rate.hit(asker.user.name)
+            if self._sockets[asker.user.name] >= MOST_SOCKETS:
+                raise TooMany(f"{MOST_SOCKETS} pages are open already")
         except Refusal as error:
             access.info("- websocket %s refused: %s", quote(scope["path"]), error.code)
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": error.code})
             return
-        await self.app(self._scope(scope, asker), receive, send)
+        self._sockets[asker.user.name] += 1
+        try:
+            await self.app(self._scope(scope, asker), receive, send)
+        finally:
+            self._sockets[asker.user.name] -= 1
 
     def _origin(self, host: str) -> str:
         return f"{'https' if self._services.settings.https else 'http'}://{host}"
@@ -215,6 +227,8 @@ class Guard:
             raise Refusal(f"{method[:20]} is not answered here", code="bad-request")
         if method in WRITING and (asker is None or asker.session is not None):
             check_own_page(headers, self._origin(host))
+        else:
+            check_reader(headers)
         if asker is None:
             if path not in PUBLIC and not path.startswith("/static/"):
                 raise NotLoggedIn
