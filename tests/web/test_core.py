@@ -6,6 +6,7 @@ import logging
 import sqlite3
 import stat
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,12 @@ import pytest
 from shoal.errors import BadOutput, UserError
 from shoal.web.audit import Audit
 from shoal.web.folder_lock import lock_folder
+from shoal.web.project_definition import allowed_location
 from shoal.web.rates import Rate, network_of
 from shoal.web.refusals import Forbidden, TooMany
+from shoal.web.services import open_services
 from shoal.web.serving import PrivateFormatter, bound_socket
-from shoal.web.settings import Account, AllowedSource
+from shoal.web.settings import Account, AllowedSource, Settings
 from shoal.web.store import Store
 from shoal.web.users import User, Users, hash_of, may_use, require
 
@@ -63,6 +66,17 @@ def test_roles_and_allowed_sources_are_asked_of_the_user() -> None:
     source = AllowedSource("s", "S", "", {}, frozenset(), frozenset({"custodian"}))
     assert not may_use(user, source)
     assert may_use(user, AllowedSource("s", "S", "", {}, frozenset({"ruth"}), frozenset()))
+
+
+def test_a_source_that_was_taken_away_is_not_read_for_old_projects(tmp_path: Path) -> None:
+    source = AllowedSource("s", "S", "", {"path": "/x"}, frozenset({"alice"}), frozenset())
+    accounts = [Account(name, hash_of(name), frozenset({"custodian"})) for name in ("alice", "bob")]
+    settings = Settings(tmp_path / "data", users=tuple(accounts), sources={"s": source})
+    with closing(open_services(settings)) as services:
+        assert allowed_location(services, "s", "alice") == {"path": "/x"}
+        for name, owner in [("s", "bob"), ("s", "nobody"), ("other", "alice")]:
+            with pytest.raises(UserError, match="does not allow"):
+                allowed_location(services, name, owner)
 
 
 def test_entries_of_the_audit_log_can_be_added_and_nothing_else(store: Store) -> None:

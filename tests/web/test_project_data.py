@@ -34,9 +34,10 @@ from shoal.web.project_data import (
 )
 from shoal.web.projects import Project, Projects
 from shoal.web.refusals import NotFound, TooLarge
-from shoal.web.settings import AllowedSource, Settings
+from shoal.web.settings import Account, AllowedSource, Settings
 from shoal.web.store import Store
 from shoal.web.tasks import profile, uniqueness
+from shoal.web.users import Users
 
 
 def context(folder: Path, said: list[tuple[str, Any]] | None = None) -> Context:
@@ -89,10 +90,12 @@ class DoneJobs:
 
 @pytest.fixture
 def services(tmp_path: Path) -> Any:
-    projects = Projects(Store(tmp_path / "store.sqlite"), tmp_path)
+    store = Store(tmp_path / "store.sqlite")
+    projects = Projects(store, tmp_path)
     jobs = DoneJobs(tmp_path / "jobs")
     (tmp_path / "jobs").mkdir()
-    return SimpleNamespace(projects=projects, jobs=jobs, settings=Settings(tmp_path))
+    users = Users(store, [Account("ada", "", frozenset({"custodian"}))], 60)
+    return SimpleNamespace(projects=projects, jobs=jobs, settings=Settings(tmp_path), users=users)
 
 
 def with_file(services: Any, content: str, label: str = "people.csv") -> Project:

@@ -25,9 +25,11 @@ from shoal.web.project_definition import (
 )
 from shoal.web.projects import ChangedElsewhere, Project, Projects
 from shoal.web.refusals import NotFound
-from shoal.web.settings import AllowedSource, Settings
+from shoal.web.settings import Account, AllowedSource, Settings
 from shoal.web.store import Store
+from shoal.web.users import Users
 
+ADA = Account("ada", "", frozenset({"custodian"}))
 ATTRIBUTES = {
     "name": "identifier",
     "zip": {"role": "quasi-identifier", "hierarchy": {"mask": [1, 2]}},
@@ -50,7 +52,12 @@ def with_upload(projects: Projects, label: str = "patients.csv") -> Project:
 
 def services_of(projects: Projects, tmp_path: Path, **sources: AllowedSource) -> Any:
     return cast(
-        "Any", SimpleNamespace(projects=projects, settings=Settings(tmp_path, sources=sources))
+        "Any",
+        SimpleNamespace(
+            projects=projects,
+            settings=Settings(tmp_path, sources=sources),
+            users=Users(Store(tmp_path / "users.sqlite"), [ADA], 60),
+        ),
     )
 
 

@@ -103,7 +103,8 @@ def start_profile(
     source = project.source or {}
     if "allowed" in source:
         name = str(source["allowed"])
-        arguments |= {"label": name, "location": allowed_location(services, name)}
+        location = allowed_location(services, name, project.owner)
+        arguments |= {"label": name, "location": location}
     else:
         path = source_path(services.projects, project)
         arguments |= {"path": str(path), "label": str(source.get("label") or path.name)}

@@ -97,7 +97,7 @@ def server_definition(services: Services, project: Project, folder: Path) -> dic
         },
     }
     if "population" in mapping:
-        mapping["population"] = _real_population(services, mapping["population"])
+        mapping["population"] = _real_population(services, mapping["population"], project.owner)
     return mapping
 
 
@@ -132,7 +132,7 @@ def fingerprint(project: Project, services: Services) -> str:
     """
     source: Any = project.source
     if source and "allowed" in source:
-        source = allowed_location(services, str(source["allowed"]))
+        source = allowed_location(services, str(source["allowed"]), project.owner)
     said = [source, project.reading, _said(project), dict(project.attributes)]
     return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()
 
@@ -183,7 +183,7 @@ def _real_source(services: Services, project: Project) -> Any:
     if source is None:
         raise no_source()
     if "allowed" in source:
-        return allowed_location(services, str(source["allowed"]))
+        return allowed_location(services, str(source["allowed"]), project.owner)
     return {"path": str(source_path(services.projects, project)), **_reading(project)}
 
 
@@ -192,10 +192,11 @@ def _reading(project: Project) -> dict[str, Any]:
     return {key: value for key, value in project.reading.items() if key != "path"}
 
 
-def allowed_location(services: Services, name: str) -> Any:
+def allowed_location(services: Services, name: str, owner: str) -> Any:
     """The location of an allowed source; the administrator may have taken it away meanwhile."""
     source = services.settings.sources.get(name)
-    if source is None:
+    user = services.users.named(owner)
+    if source is None or user is None or not may_use(user, source):
         raise NoSource(
             "the administrator does not allow the source of this project any more",
             code="no-source",
@@ -204,13 +205,13 @@ def allowed_location(services: Services, name: str) -> Any:
     return source.location
 
 
-def _real_population(services: Services, said: Any) -> Any:
+def _real_population(services: Services, said: Any, owner: str) -> Any:
     """A population is an allowed source, nothing else."""
     source = said.get("source") if isinstance(said, Mapping) else None
     if not isinstance(source, Mapping) or set(source) != {"allowed"}:
         remedy = "choose one of the sources that the administrator allows"
         raise BadDefinition("definition", [Mistake("population.source", "is not allowed", remedy)])
-    return {**said, "source": allowed_location(services, str(source["allowed"]))}
+    return {**said, "source": allowed_location(services, str(source["allowed"]), owner)}
 
 
 def _with_real_path(projects: Projects, project: Project, name: str, said: Any) -> Any:
