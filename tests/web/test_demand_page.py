@@ -51,6 +51,7 @@ def test_the_side_says_lattice_levels_both_ends_and_warnings(page: Page, data: P
     expect(side).to_contain_text("k = 2,000")
     expect(side).to_contain_text(FEASIBLE)
     expect(side).to_contain_text("'diagnosis' discloses more than is released")
+    expect(page.get_by_text("For example, they could all read: birth")).to_be_visible()
 
 
 def test_k_is_saved_by_number_and_by_slider_and_undone(page: Page, data: Path) -> None:
@@ -93,7 +94,7 @@ def test_a_sensitive_column_without_a_demand_says_so_and_takes_one(page: Page, d
     expect(card.get_by_role("alert")).to_contain_text("must be at most 1")
 
 
-def test_the_suppression_limit_is_a_share_or_a_number(page: Page, data: Path) -> None:
+def test_every_other_choice_is_saved_too(page: Page, data: Path) -> None:
     project = opened(page, data)
     expect(page.get_by_text("Up to 100 of 2,000 records may be left out.")).to_be_visible()
     page.get_by_role("spinbutton", name="Share of records that may be left out").fill("2.5")
@@ -102,9 +103,6 @@ def test_the_suppression_limit_is_a_share_or_a_number(page: Page, data: Path) ->
     page.get_by_role("button", name="Number").click()
     saved(page, data, project, ("suppression",), 50)
 
-
-def test_levels_and_priorities_are_saved_and_shrink_the_lattice(page: Page, data: Path) -> None:
-    project = opened(page, data)
     page.get_by_role("combobox", name="At most level of zip").click()
     page.get_by_role("option", name="2:").click()
     saved(page, data, project, ("attributes", "zip", "limit"), 2)
@@ -112,6 +110,16 @@ def test_levels_and_priorities_are_saved_and_shrink_the_lattice(page: Page, data
     page.get_by_role("slider", name="How much birth matters").focus()
     page.keyboard.press("ArrowLeft")
     saved(page, data, project, ("attributes", "birth", "priority"), 0.9)
+
+    page.get_by_role("switch", name="Limit the average risk").click()
+    saved(page, data, project, ("risk",), {"average": 0.1})
+    page.get_by_role("button", name="More: missing values, loss, time").click()
+    page.get_by_text("their records are left out before everything else").click()
+    saved(page, data, project, ("missing", "match"), "basic")
+    page.get_by_role("textbox", name="Longest search").fill("soon")
+    expect(page.get_by_text("is not a duration")).to_be_visible()
+    page.get_by_role("textbox", name="Longest search").fill("5 min")
+    saved(page, data, project, ("search",), {"time limit": "5 min"})
 
 
 def test_an_infeasible_demand_offers_remedies_and_one_click_applies_one(
@@ -122,19 +130,6 @@ def test_an_infeasible_demand_offers_remedies_and_one_click_applies_one(
     page.get_by_role("button", name="Weaken k-anonymity to 2000 or below").click()
     saved(page, data, project, ("k",), 2000)
     expect(page.get_by_text(FEASIBLE)).to_be_visible()
-
-
-def test_risk_missing_loss_and_time_are_saved(page: Page, data: Path) -> None:
-    project = opened(page, data)
-    page.get_by_role("switch", name="Limit the average risk").click()
-    saved(page, data, project, ("risk",), {"average": 0.1})
-    page.get_by_role("button", name="More: missing values, loss, time").click()
-    page.get_by_text("their records are left out before everything else").click()
-    saved(page, data, project, ("missing", "match"), "basic")
-    page.get_by_role("textbox", name="Longest search").fill("soon")
-    expect(page.get_by_text("is not a duration")).to_be_visible()
-    page.get_by_role("textbox", name="Longest search").fill("5 min")
-    saved(page, data, project, ("search",), {"time limit": "5 min"})
 
 
 def test_names_that_are_code_are_shown_as_text(page: Page, data: Path, tmp_path: Path) -> None:

@@ -35,7 +35,9 @@ def test_the_page_fits_every_width_and_has_no_serious_violation(
             assert violations(page) == []
 
 
-def test_the_steps_say_where_one_is_and_what_is_blocked(page: Page, address: str) -> None:
+def test_the_steps_say_where_one_is_and_what_is_blocked_on_small_screens_too(
+    page: Page, address: str
+) -> None:
     page.goto(address)
     steps = page.get_by_role("navigation", name="Steps").first
     expect(steps.locator("[aria-current=step]")).to_contain_text("Search")
@@ -46,12 +48,8 @@ def test_the_steps_say_where_one_is_and_what_is_blocked(page: Page, address: str
     expect(blocked).to_have_attribute("aria-disabled", "true")
     expect(blocked).to_contain_text("first search")
 
-
-def test_under_700_pixels_the_steps_are_one_line_that_opens(page: Page, address: str) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
-    page.goto(address)
     summary = page.locator("summary", has_text="5 of 8")
-    expect(summary).to_be_visible()
     link = page.locator(".steps-narrow").get_by_role("link", name="Columns")
     expect(link).to_be_hidden()
     summary.click()
@@ -71,32 +69,28 @@ def test_the_theme_is_the_systems_until_one_is_chosen_and_is_remembered(
     expect(page.locator("html[data-theme=dark] body.body--dark")).to_be_attached()
 
 
-def test_a_hint_explains_a_word_and_closes_with_the_keyboard(page: Page, address: str) -> None:
+def test_the_keyboard_skips_to_the_main_part_and_opens_and_closes_hints_and_help(
+    page: Page, address: str
+) -> None:
     page.goto(address)
-    hint = page.get_by_role("button", name="What is bound?")
-    hint.focus()
+    page.wait_for_selector("h1")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the main part")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.classList.contains('main')")
+
+    page.get_by_role("button", name="What is bound?").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".hint-text")).to_contain_text("No recoding that keeps the promise")
     page.keyboard.press("Escape")
     expect(page.locator(".hint-text")).to_have_count(0)
 
-
-def test_help_lists_all_words(page: Page, address: str) -> None:
-    page.goto(address)
-    page.get_by_role("button", name="Help").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Nothing leaves this server")
-    expect(dialog).to_contain_text("quasi-identifier")
-
-
-def test_the_keyboard_skips_to_the_main_part(page: Page, address: str) -> None:
-    page.goto(address)
-    page.wait_for_selector("h1")
-    page.keyboard.press("Tab")
-    link = page.get_by_role("link", name="Skip to the main part")
-    expect(link).to_be_focused()
+    page.get_by_role("button", name="Help").focus()
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.classList.contains('main')")
+    expect(page.get_by_role("dialog")).to_contain_text("Nothing leaves this server")
+    expect(page.get_by_role("dialog")).to_contain_text("quasi-identifier")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_numbers_are_written_as_the_reader_writes_them(

@@ -24,7 +24,9 @@ def data(ui_server: Running) -> Path:
     return ui_server.folder / "data"
 
 
-def test_the_search_runs_and_leads_to_explore(page: Page, data: Path) -> None:
+def test_the_search_leads_to_explore_and_is_outdated_by_another_demand(
+    page: Page, data: Path
+) -> None:
     project = demo_project(data)
     page.goto(f"/project/{project.id}/search")
     expect(page.get_by_text("No search yet")).to_be_visible()
@@ -36,22 +38,20 @@ def test_the_search_runs_and_leads_to_explore(page: Page, data: Path) -> None:
     expect(page.get_by_role("region", name="Levels of the best node")).to_contain_text("birth")
     assert violations(page) == []
     page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(400)
     assert violations(page) == []
     page.reload()
     expect(page.get_by_text("proved", exact=True)).to_be_visible()
     page.get_by_role("button", name="Explore the result").click()
     page.wait_for_url("**/explore")
+    _is_outdated_when_the_demand_changes(page, project.id)
 
 
-def test_a_result_is_marked_outdated_when_the_demand_changes(page: Page, data: Path) -> None:
-    project = demo_project(data)
-    page.goto(f"/project/{project.id}/demand")
-    page.get_by_role("button", name="Start the search").click()
-    expect(page.get_by_role("button", name="Explore the result")).to_be_visible()
-    page.goto(f"/project/{project.id}/demand")
+def _is_outdated_when_the_demand_changes(page: Page, project: str) -> None:
+    page.goto(f"/project/{project}/demand")
     page.get_by_role("spinbutton", name="k: how many look alike").fill("9")
     expect(page.get_by_text("at most 1 in 9")).to_be_visible()
-    page.goto(f"/project/{project.id}/search")
+    page.goto(f"/project/{project}/search")
     expect(page.get_by_text("The definition or the data changed since")).to_be_visible()
     expect(page.get_by_role("button", name="Search again")).to_be_visible()
     decide = page.locator(".steps-wide").get_by_role("link", name="Decide")

@@ -6,7 +6,7 @@ of their own. The side panel says what is known at once (demand_side.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
@@ -25,6 +25,8 @@ from shoal.web.security import user_of
 from shoal.web.steps import quasi_identifiers, state
 
 if TYPE_CHECKING:
+    from nicegui.elements.mixins.text_element import TextElement
+
     from shoal.web.services import Services
 
 MOST_DOTS = 60
@@ -70,6 +72,7 @@ class _Page:
     def __init__(self, frame: StepFrame) -> None:
         self.frame = frame
         self.editor = DemandEditor(frame, self._changed)
+        self.example: TextElement
 
     def build(self) -> None:
         with self.frame.side:
@@ -77,7 +80,7 @@ class _Page:
         with self.frame.main:
             self.editor.other_mistakes_here()
             with panel("How many must look alike", "k-anonymity"):
-                _k(self.editor)
+                _k(self.editor, self)
             with panel("How many may be left out", "suppression"):
                 self._suppression()
             with panel("What nobody may learn", "sensitive"):
@@ -95,6 +98,7 @@ class _Page:
     def _counted(self, found: Mapping[str, Any]) -> None:
         self.columns.show(found["attributes"])
         self.show_suppression()
+        self.example.text = _example(found["attributes"])
 
     def _changed(self) -> None:
         self.show_suppression()
@@ -161,7 +165,7 @@ class _Page:
         self._suppression_words.text = words
 
 
-def _k(editor: DemandEditor) -> None:
+def _k(editor: DemandEditor, page: _Page) -> None:
     said = editor.get("k")
     k = said if isinstance(said, int) else 5
     with box("k-line"):
@@ -177,6 +181,7 @@ def _k(editor: DemandEditor) -> None:
     editor.mistakes_here("k")
     dots = attributes(box("dots"), aria_hidden="true")
     words = text("p", "", "lead")
+    page.example = text("p", "", "quiet")
 
     def moved(value: int) -> None:
         """While the slider moves, only the picture follows; it is saved when it is let go."""
@@ -211,6 +216,17 @@ def _meaning(editor: DemandEditor, k: int) -> str:
         f"same: the chance to pick the right one is at most 1 in {numbers.count(k)}, "
         f"{numbers.percent(1 / k, 1)}."
     )
+
+
+def _example(attributes: Sequence[Mapping[str, Any]]) -> str:
+    """How the records of a class could read: labels from the middle of each hierarchy."""
+    labels = []
+    for each in attributes:
+        middle = (each["lowest"] + each["limit"] + 1) // 2
+        known = [level for level in each["levels"][middle:] if level["example"] is not None]
+        if known:
+            labels.append(f"{each['name'][:40]} {known[0]['example'][:40]}")
+    return f"For example, they could all read: {', '.join(labels)}." if labels else ""
 
 
 def _joined(names: list[str]) -> str:
