@@ -69,3 +69,19 @@ def test_values_that_only_the_records_tell_are_no_mistakes(catalog: Catalog) -> 
     """Neither the right nor the wrong ones: nobody learns which values there are."""
     assert found(catalog, {"project": ["PT"], "select": ["cause = anything"]}) == set()
     assert found(catalog, {"project": ["PT"], "select": ["age = 41"]}) == set()
+
+
+def test_nothing_is_told_of_a_source_that_the_asker_may_not_ask_for(tmp_path: Path) -> None:
+    written = Clinic(tmp_path).catalog
+    written["sources"]["findings"]["askers"] = ["bert"]
+    catalog = mart.catalog_from_mapping(written)
+    asked = {"project": ["PX", "sex"], "select": ["PT = 9"], "limits": {"PT": 9}}
+    mistakes = mart.request_mistakes(catalog, asked, "anna")
+    assert [each.key for each in mistakes] == ["project.0"]
+    assert mistakes[0].remedy == "its columns are 'sex', 'cause', 'days', 'therapy'"
+    asked["project"] = ["sex"]
+    assert found(catalog, asked) == {("asker", "policy")}
+    assert found(catalog, asked, "bert") == {
+        ("select.0", "unknown-value"),
+        ("limits.PT", "bad-definition"),
+    }

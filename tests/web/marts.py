@@ -18,6 +18,8 @@ import pytest
 from mart.clinic import many
 from web.server import Running, logged_in, running
 
+ODD = '<script>alert(1)</script> & "day" \u05d9\u05d5\u05dd, = {x} ' + "long " * 30
+"""The name of a column that pages must show as text."""
 REQUEST = {"purpose": "survival of staged tumours", "project": ["PT", "age"], "select": ["PT = 1"]}
 """A request that the clinic answers."""
 
@@ -27,6 +29,7 @@ def write_mart(folder: Path, number: int = 60, **policy: object) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     clinic = many(folder, number)
     clinic.keys["policy"] = {"k": 3, "suppression": "20%", **policy}
+    clinic.columns["survival"][ODD] = {"role": "keep", "derive": "days"}
     clinic.write()
     catalog = folder / "catalog.json"
     catalog.write_text(json.dumps(clinic.catalog), encoding="utf-8")

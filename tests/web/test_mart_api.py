@@ -14,7 +14,7 @@ import pytest
 import shoal
 from shoal import client_mart
 from shoal.errors import BadDefinition, Declined, ShoalError
-from web.marts import MART_USERS, REQUEST, wait_for
+from web.marts import MART_USERS, ODD, REQUEST, wait_for
 from web.server import Running
 
 pytestmark = pytest.mark.slow
@@ -231,7 +231,7 @@ def test_the_catalog_has_names_and_labels_and_nothing_of_records(
     found = clients["anna"].get("/catalog").json()
     assert found["approval"] == "always"
     columns = {each["name"]: each for each in found["columns"]}
-    assert set(columns) == {"sex", "PT", "age", "cause", "days", "therapy"}
+    assert set(columns) == {"sex", "PT", "age", "cause", "days", "therapy", ODD}
     assert found["trees"]["PT"][0]["label"] == "*"
     text = clients["anna"].get("/catalog").text
     for value in ("C18", "I25", "findings.csv", "log.jsonl"):

@@ -8,10 +8,10 @@ persons, a value that nobody has, an overlap) shows when the request is made.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import BadDefinition, Mistake, UserError, did_you_mean
+from shoal.errors import BadDefinition, Mistake, UserError, did_you_mean, quoted
 from shoal.mart.describe import stated_levels
 from shoal.mart.policy import broken_rules
 from shoal.mart.read import request_from_mapping
@@ -32,8 +32,9 @@ def request_mistakes(
 
     Keys are those of the file: `project.0`, `select.1`, `k`, `limits.PT`. Every mistake has the
     code that the request would be refused with. Where some keys cannot be read, the others are
-    checked all the same.
+    checked all the same. Of a source that the asker may not ask for nothing is told.
     """
+    seen = _Seen(catalog, asker)
     found: list[Mistake] = []
     request, places = None, list(range(len(_listed(data.get("select")))))
     try:
@@ -45,15 +46,37 @@ def request_mistakes(
             request = request_from_mapping(sound)
         except BadDefinition:
             return tuple(found)
-    named = [*_of_names(catalog, request, places)]
-    found += [*named, *_of_limits(catalog, request)]
+    named = [*_of_names(seen, request, places)]
+    found += [*named, *_of_limits(seen, request)]
     if not named:
-        found += _of_values(catalog, request, places)
+        found += _of_values(seen, request, places)
         found += [
             Mistake(each.key, each.rule, each.remedy, code="policy")
             for each in broken_rules(catalog, request, asker, catalog.expand(request.project))
         ]
     return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A catalog as an asker may see it."""
+
+    catalog: Catalog
+    asker: str | None
+
+    def is_open(self, ref: ColumnRef) -> bool:
+        """Whether the asker may ask for the source of a column."""
+        lists = (self.catalog.policy.askers, self.catalog.sources[ref.source].askers)
+        return all(allowed is None or self.asker in allowed for allowed in lists)
+
+    def remedy(self, error: UserError, name: str) -> str:
+        """What to write in place of an unknown column: one that the asker may ask for."""
+        if error.code != "unknown-column":
+            return error.hint
+        columns = [ref for ref in self.catalog.columns if self.is_open(ref)]
+        near = did_you_mean(name, dict.fromkeys(each for ref in columns for each in ref.names))
+        shared = quoted(dict.fromkeys(ref.column for ref in columns))
+        return near.lstrip("; ") or f"its columns are {shared}"
 
 
 def _listed(value: Any) -> Sequence[Any]:
@@ -75,15 +98,15 @@ def _sound(
     return kept, places
 
 
-def _of_names(catalog: Catalog, request: Request, places: Sequence[int]) -> Iterator[Mistake]:
+def _of_names(seen: _Seen, request: Request, places: Sequence[int]) -> Iterator[Mistake]:
     """Columns that the mart does not share, or that several sources share."""
     for number, name in enumerate(request.project):
-        yield from _unknown(catalog, f"project.{number}", name, is_projected=True)
+        yield from _unknown(seen, f"project.{number}", name, is_projected=True)
     for condition, place in _placed(request, places):
-        yield from _unknown(catalog, f"select.{place}", condition.column)
+        yield from _unknown(seen, f"select.{place}", condition.column)
     for key, given in (("limits", request.limits), ("priorities", request.priorities)):
         for name in given:
-            yield from _unknown(catalog, f"{key}.{name}", name)
+            yield from _unknown(seen, f"{key}.{name}", name)
 
 
 def _placed(request: Request, places: Sequence[int]) -> Iterator[tuple[Condition, int]]:
@@ -92,24 +115,25 @@ def _placed(request: Request, places: Sequence[int]) -> Iterator[tuple[Condition
         yield condition, places[number] if number < len(places) else number
 
 
-def _unknown(
-    catalog: Catalog, key: str, name: str, *, is_projected: bool = False
-) -> Iterator[Mistake]:
+def _unknown(seen: _Seen, key: str, name: str, *, is_projected: bool = False) -> Iterator[Mistake]:
     try:
         if is_projected:
-            catalog.expand([name])
+            seen.catalog.expand([name])
         else:
-            catalog.find(name)
+            seen.catalog.find(name)
     except UserError as error:
-        yield Mistake(key, error.what, error.hint, code=error.code)
+        yield Mistake(key, error.what, seen.remedy(error, name), code=error.code)
 
 
-def _of_limits(catalog: Catalog, request: Request) -> Iterator[Mistake]:
+def _of_limits(seen: _Seen, request: Request) -> Iterator[Mistake]:
     """Limits outside of the levels that a column can have."""
+    catalog = seen.catalog
     for name, limit in request.limits.items():
         try:
             ref = catalog.find(name)
         except UserError:
+            continue
+        if not seen.is_open(ref):
             continue
         column, levels = catalog.column(ref), stated_levels(catalog, ref)
         if limit < column.lowest:
@@ -122,11 +146,11 @@ def _of_limits(catalog: Catalog, request: Request) -> Iterator[Mistake]:
             yield Mistake(f"limits.{name}", what, remedy, code="bad-definition")
 
 
-def _of_values(catalog: Catalog, request: Request, places: Sequence[int]) -> Iterator[Mistake]:
+def _of_values(seen: _Seen, request: Request, places: Sequence[int]) -> Iterator[Mistake]:
     """Labels that a hierarchy does not have, where the catalog states all of its values."""
     for condition, place in _placed(request, places):
-        ref = catalog.find(condition.column)
-        known = _all_labels(catalog, ref)
+        ref = seen.catalog.find(condition.column)
+        known = _all_labels(seen.catalog, ref) if seen.is_open(ref) else None
         if known is None or condition.operator not in (*LABELLED, "=="):
             continue
         for text in condition.values:
