@@ -35,7 +35,7 @@ def test_a_person_logs_in_and_out_in_the_browser(team_server: Running, browser: 
     page.goto("/audit")
     page.get_by_label("Your token").fill("not a token")
     page.get_by_role("button", name="Log in").click()
-    page.get_by_text("This token is not valid").wait_for()
+    page.get_by_text("This token is not valid; look").wait_for()
     check = watch(page, team_server.base)
     page.get_by_label("Your token").fill(team_server.tokens["ada"])
     page.get_by_role("button", name="Log in").click()

@@ -11,6 +11,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -40,8 +42,8 @@ from shoal.web.users import User, require
 USER = "shoal.user"
 SESSION = "shoal.session"
 PUBLIC = frozenset({"/login", "/start", "/favicon.ico", "/api/v1/health"})
-MOST_SOCKETS = 100
-"""How many pages one user may have open at a time."""
+MOST_OPEN = 200
+"""How many requests and pages one user may have open at a time."""
 ROLE_OF_PATHS = (("/project/", "custodian"), ("/audit", "admin"))
 """Pages that need a role, whatever they check themselves."""
 access = logging.getLogger("shoal.web.access")
@@ -146,7 +148,7 @@ class Guard:
         self._services = services
         self._hosts = allowed_hosts(services.settings)
         limits = services.settings.limits
-        self._sockets: Counter[str] = Counter()
+        self._open: Counter[str] = Counter()
         self._rate = Rate(limits.requests_per_minute, "too many requests in one minute")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -170,7 +172,8 @@ class Guard:
             asker = self._asker(scope, headers)
             self._check(scope, headers, answer.host, asker)
             passed = self._scope(scope, asker) | {NONCE: answer.nonce, BODY: body}
-            await self.app(passed, body, answer)
+            with self._one_of_few(asker.user.name if asker else address_of(scope)):
+                await self.app(passed, body, answer)
         except Exception as error:
             await answer.fail(error)
         finally:
@@ -188,18 +191,25 @@ class Guard:
             if asker is None or asker.session is None:
                 raise NotLoggedIn
             self._rate.hit(asker.user.name)
-            if self._sockets[asker.user.name] >= MOST_SOCKETS:
-                raise TooMany(f"{MOST_SOCKETS} pages are open already")
+            with self._one_of_few(asker.user.name):
+                await self.app(self._scope(scope, asker), receive, send)
         except Refusal as error:
             access.info("- websocket %s refused: %s", quote(scope["path"]), error.code)
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": error.code})
-            return
-        self._sockets[asker.user.name] += 1
+
+    @contextmanager
+    def _one_of_few(self, key: str) -> Iterator[None]:
+        """Count what is open of one user, or of one address before the login."""
+        if self._open[key] >= MOST_OPEN:
+            raise TooMany(f"{MOST_OPEN} requests and pages are open already")
+        self._open[key] += 1
         try:
-            await self.app(self._scope(scope, asker), receive, send)
+            yield
         finally:
-            self._sockets[asker.user.name] -= 1
+            self._open[key] -= 1
+            if not self._open[key]:
+                del self._open[key]
 
     def _origin(self, host: str) -> str:
         return f"{'https' if self._services.settings.https else 'http'}://{host}"
@@ -209,13 +219,11 @@ class Guard:
         users = self._services.users
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and scope["path"].startswith(API):
-            address = address_of(scope)
-            users.failed_logins.check(address)
-            if user := users.by_token(token.strip()):
-                return Asker(user, None)
-            users.failed_logins.count(address)
-            self._services.audit.record("-", "failed to log in", "REST")
-            raise NotLoggedIn("the token is not valid", "ask an administrator for a new token")
+            try:
+                return Asker(users.log_in(token.strip(), address_of(scope)), None)
+            except NotLoggedIn:
+                self._services.audit.record("-", "failed to log in", "REST")
+                raise
         session = _cookie(headers, cookie_name(self._services))
         user = users.by_session(session) if session else None
         return Asker(user, session) if user else None

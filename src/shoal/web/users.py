@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shoal.web.rates import Rate
-from shoal.web.refusals import Forbidden
+from shoal.web.refusals import Forbidden, NotLoggedIn
 from shoal.web.settings import ROLES, Account, AllowedSource
 from shoal.web.store import Store
 
@@ -24,6 +24,8 @@ CREATE TABLE IF NOT EXISTS sessions (
     hash TEXT PRIMARY KEY, user TEXT NOT NULL, created REAL NOT NULL, ends REAL NOT NULL
 );
 """
+MOST_SESSIONS = 50
+"""How many sessions a user may have; a new one ends the oldest."""
 FAILED_LOGINS = 10
 """How many wrong tokens one address may send in a minute."""
 LOCAL_USER = "you"
@@ -68,7 +70,7 @@ class Users:
         self._store = store
         self._accounts = {account.name: account for account in accounts}
         self._session_seconds = session_seconds
-        self.failed_logins = Rate(FAILED_LOGINS, "too many failed logins from this address")
+        self._failed = Rate(FAILED_LOGINS, "too many failed logins from this address")
         self._once: str | None = None
         self._lock = threading.Lock()
 
@@ -87,6 +89,18 @@ class Users:
                 found = account
         return User(found.name, found.roles) if found else None
 
+    def log_in(self, token: str, address: str) -> User:
+        """The user with this token. An address that sends too many wrong ones is told to wait.
+
+        A right token is always let in, so nobody can lock others out with wrong ones.
+        """
+        if user := self.by_token(token):
+            return user
+        self._failed.hit(address)
+        raise NotLoggedIn(
+            "this token is not valid", "look whether it is copied whole, or ask for a new one"
+        )
+
     def by_session(self, session: str) -> User | None:
         """The user of a session that has not ended. Roles are those of today's settings."""
         rows = self._store.read(
@@ -104,6 +118,11 @@ class Users:
         session, now = new_token(), time.time()
         with self._store.transaction() as connection:
             connection.execute("DELETE FROM sessions WHERE ends <= ?", (now,))
+            connection.execute(
+                "DELETE FROM sessions WHERE user = ? AND hash NOT IN"
+                " (SELECT hash FROM sessions WHERE user = ? ORDER BY created DESC LIMIT ?)",
+                (user.name, user.name, MOST_SESSIONS - 1),
+            )
             connection.execute(
                 "INSERT INTO sessions VALUES (?, ?, ?, ?)",
                 (hash_of(session), user.name, now, now + self._session_seconds),

@@ -10,7 +10,7 @@ from nicegui import app
 from starlette.responses import RedirectResponse, Response
 
 from shoal.web.answers import plain_page
-from shoal.web.refusals import TooMany
+from shoal.web.refusals import NotLoggedIn, TooMany
 from shoal.web.security import address_of, session_of, set_session_cookie, user_of
 from shoal.web.services import Services
 from shoal.web.sockets import close_ended
@@ -47,16 +47,15 @@ def register(services: Services) -> None:
     async def log_in(request: Request) -> Response:
         fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
         after = fields.get("next", ["/"])[0]
-        failed = services.users.failed_logins
         try:
-            failed.check(address_of(request.scope))
+            token = fields.get("token", [""])[0].strip()
+            user = services.users.log_in(token, address_of(request.scope))
+        except NotLoggedIn as error:
+            services.audit.record("-", "failed to log in")
+            return _form(after, f"{error.what}; {error.hint}", error.status)
         except TooMany as error:
-            return _form(after, f"{error.what}; {error.hint}", 429)
-        if user := services.users.by_token(fields.get("token", [""])[0].strip()):
-            return _logged_in(RedirectResponse(_own_path(after), 303), user)
-        failed.count(address_of(request.scope))
-        services.audit.record("-", "failed to log in")
-        return _form(after, "This token is not valid. Look whether it is copied whole.", 401)
+            return _form(after, f"{error.what}; {error.hint}", error.status)
+        return _logged_in(RedirectResponse(_own_path(after), 303), user)
 
     @app.get("/start", include_in_schema=False)
     def start(request: Request) -> Response:
@@ -84,7 +83,8 @@ def register(services: Services) -> None:
 
 
 def _form(after: str, problem: str = "", status: int = 200) -> Response:
-    shown = f'<p class="problem" id="problem" role="alert">{escape(problem)}</p>\n'
+    sentence = escape(f"{problem[:1].upper()}{problem[1:]}.")
+    shown = f'<p class="problem" id="problem" role="alert">{sentence}</p>\n'
     body = FORM.format(
         next=escape(_own_path(after)),
         invalid=' aria-invalid="true" aria-describedby="problem"' if problem else "",
