@@ -62,7 +62,8 @@ def _waiting(frame: Frame, requests: list[MartRequest]) -> None:
         with panel("Nothing waits for you"):
             text("p", "New requests appear here.", "quiet")
         return
-    text("h2", f"{frame.numbers.things(len(requests), 'request')} waiting, the oldest first")
+    order = ", the oldest first" if len(requests) > 1 else ""
+    text("h2", f"{frame.numbers.things(len(requests), 'request')} waiting{order}")
     with attributes(box("mart-rows"), role="list", aria_label="Waiting requests"):
         for each in requests[:SHOWN]:
             with (

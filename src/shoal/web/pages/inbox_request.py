@@ -159,7 +159,8 @@ class Review:
             with panel(f"{request.decided_by} {verb} it"):
                 text("p", request.reason or "No reason was given.", "break")
         with panel("What became of it"):
-            state_badge(request)
+            with box("line"):
+                state_badge(request)
             if request.problem is not None:
                 problem_card(request.problem)
             elif request.state == "released" and self._results.has_files(request):

@@ -162,11 +162,8 @@ def show_release(frame: Frame, id: str) -> None:
         download(f"{address}/release", "Download the release", is_primary=True)
         download(f"{address}/report", "Download the report")
     with box("stack tight"):
-        text(
-            "div",
-            "Keep this digest. It shows later that the log still has your release.",
-            "quiet small",
-        )
+        said = "The digest of the log's entry. An asker who keeps it can check the log later."
+        text("div", said, "quiet small")
         text("div", result["digest"], "mart-digest")
 
 
