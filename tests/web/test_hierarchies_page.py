@@ -136,7 +136,7 @@ def test_proposals_are_shown_with_their_reason_and_saved_when_going_on(
     states = page.locator(".hier-column")
     expect(states).to_have_count(4)
     expect(states.nth(0)).to_contain_text("all 100 values covered")
-    expect(states.nth(1)).to_contain_text("6 levels above")
+    expect(states.nth(1)).to_contain_text("5 levels above")
     expect(page.locator(".level-row")).to_have_count(5)
     expect(page.locator(".level-row").nth(3)).to_contain_text("[0,20)")
     page.get_by_role("button", name="Continue to Demand").click()
@@ -381,3 +381,37 @@ def test_the_page_has_no_serious_accessibility_problem_and_fits(
         if width > 1000 or index < 2:
             assert [each for each in violations(page) if "q-loading-bar" not in each] == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_sensitive_column_compared_by_its_hierarchy_gets_a_tree(
+    page: Page, ui_server: Running, records: Path
+) -> None:
+    closeness = {"t": 0.3, "distance": "hierarchical"}
+    seeded = Seeded(
+        ui_server,
+        records,
+        city={"role": "sensitive", "closeness": closeness},
+        sex={"role": "quasi-identifier"},
+    )
+    page.goto(f"{seeded.address}?c=1")
+    expect(page.get_by_text("Closeness by the hierarchy needs a tree")).to_be_visible()
+    expect(row(page, "Oslo")).to_be_visible()
+    page.get_by_role("button", name="Continue to Demand").click()
+    page.wait_for_url("**/demand")
+    assert ("Oslo", "*") in seeded.rows("city")
+
+
+def test_a_column_with_very_many_values_is_tried_by_a_worker(
+    page: Page, ui_server: Running, tmp_path: Path
+) -> None:
+    file = tmp_path / "many.csv"
+    file.write_text("code,other\n" + "".join(f"{i:06d},1\n" for i in range(20_001)))
+    definition = {"k": 5, "attributes": {"code": {"role": "quasi-identifier"}, "other": "drop"}}
+    project = seed_project(ui_server.folder / "data", file, definition)
+    page.goto(f"/project/{project.id}/hierarchies")
+    expect(page.locator(".hier-column")).to_contain_text(
+        "all 20,001 values covered", timeout=20_000
+    )
+    expect(page.get_by_role("button", name="Tree", exact=True)).to_have_count(0)
+    page.get_by_label("Remove level 1").click()
+    expect(page.locator(".level-row").nth(1)).to_contain_text("201 labels", timeout=20_000)

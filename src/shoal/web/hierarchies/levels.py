@@ -91,13 +91,13 @@ def levels_of(
 ) -> tuple[Levels, Hierarchy | None]:
     """The levels of a hierarchy on a column whose values occur so often, and the hierarchy itself.
 
-    The hierarchy has the level `*` also where that says no more than the level below, as the
-    command `shoal hierarchy show` shows it.
+    They are the levels that the search sees: a level `*` that says no more than the level below is
+    left out.
     """
     records = sum(counts.values())
     found = Levels(len(counts), records, missing)
     try:
-        return _described(found, hierarchy := _built(column, kind, counts), counts), hierarchy
+        return _described(found, hierarchy := build(column, kind, counts), counts), hierarchy
     except BadHierarchy as error:
         problem = Problem.of(error)
         lacking = {value: counts[value] for value in error.uncovered}
@@ -107,13 +107,8 @@ def levels_of(
     )
     if not covered or not lacking:
         return found, None
-    hierarchy = _built(column, kind, covered)
+    hierarchy = build(column, kind, covered)
     return _described(found, hierarchy, covered), hierarchy
-
-
-def _built(column: str, kind: Kind, counts: Mapping[str, int]) -> Hierarchy:
-    heights = kind.heights
-    return build(column, kind, counts, lowest=0 if heights is None else heights[1])
 
 
 def _described(found: Levels, hierarchy: Hierarchy, counts: Mapping[str, int]) -> Levels:

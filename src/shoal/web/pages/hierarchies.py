@@ -7,6 +7,7 @@ and below it what each of its levels makes of the real values. Every valid edit 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,11 +32,15 @@ from shoal.web.pages.hierarchy_counts import (
     Counts,
     arguments_of,
     counted_columns,
+    flat_tree,
+    hierarchy_columns,
+    measured_columns,
     said_hierarchy,
     tried,
 )
-from shoal.web.pages.hierarchy_editor import Actions, HierarchyEditor
+from shoal.web.pages.hierarchy_editor import TITLES, Actions, HierarchyEditor
 from shoal.web.pages.hierarchy_levels import coverage_words, show_levels
+from shoal.web.pages.hierarchy_upload import kept_tree
 from shoal.web.pages.job_progress import JobProgress
 from shoal.web.pages.theme import static
 from shoal.web.project_data import data_fingerprint
@@ -90,7 +95,8 @@ class HierarchiesPage:
 
     def __init__(self, frame: StepFrame, current: int) -> None:
         self._frame = frame
-        self._columns = quasi_identifiers(frame.project)
+        self._columns = hierarchy_columns(frame.project)
+        self._measured = measured_columns(frame.project)
         self._current = min(max(current, 0), max(len(self._columns) - 1, 0))
         self._counted: dict[str, CountedColumn] = {}
         self._counts: dict[str, Counts] = {}
@@ -107,7 +113,7 @@ class HierarchiesPage:
                 "Hierarchies",
                 "How each column may be generalized: from its values, level by level, to a star.",
             )
-            if not self._columns:
+            if not quasi_identifiers(frame.project):
                 self._say_blocked()
                 return
             with box("hier"):
@@ -233,27 +239,46 @@ class HierarchiesPage:
         if not set(self._columns) <= set(counted):
             return False
         self._counted = counted
+        for name in self._measured:
+            await self._propose_tree(name)
         for name in self._columns:
             self._levels[name] = await self._try(name, self._used(name))
         self._show_list()
         return True
 
+    async def _propose_tree(self, column: str) -> None:
+        """Propose the values below a star where the hierarchy must be a tree."""
+        counted = self._counted[column]
+        if not counted.is_small:
+            return
+        counts = self._counts[column] = await asyncio.to_thread(counted.read)
+        projects, project = self._frame.services.projects, self._frame.project
+        tree = await asyncio.to_thread(flat_tree, counts)
+        self._counted[column] = replace(
+            counted,
+            proposed=await asyncio.to_thread(kept_tree, projects, project, column, tree),
+            reason="Closeness by the hierarchy needs a tree of the values.",
+        )
+
     async def _try(self, column: str, hierarchy: Any) -> Levels:
         """What a hierarchy makes of a column."""
         counted = self._counted[column]
         if not counted.is_small:
-            return await self._try_in_worker(column)
+            return await self._try_in_worker(counted)
         if column not in self._counts:
             self._counts[column] = await asyncio.to_thread(counted.read)
         return await asyncio.to_thread(
             tried, column, hierarchy, self._counts[column], self._folder()
         )
 
-    async def _try_in_worker(self, column: str) -> Levels:
+    async def _try_in_worker(self, counted: CountedColumn) -> Levels:
         """The same for a column with very many values, as the definition now says it."""
         services, project = self._frame.services, self._frame.project
-        arguments = arguments_of(services, project)
-        arguments["columns"] = {column: arguments["columns"][column]}
+        arguments, column = arguments_of(services, project), counted.name
+        hierarchy = arguments["columns"][column]
+        if hierarchy == counted.hierarchy:
+            return counted.levels
+        arguments["columns"] = {column: hierarchy}
         owner = self._frame.user.name
         job = services.jobs.submit("levels", arguments, owner=owner, project=project.id)
         job = await services.jobs.finished(job.id, owner)
@@ -283,6 +308,7 @@ class HierarchiesPage:
                 self._used(name),
                 self._counts.get(name),
                 self._former[name],
+                ("tree",) if name in self._measured else tuple(TITLES),
                 Actions(self._save, self._undo, self._redo),
             )
             await editor.show()
@@ -302,7 +328,10 @@ class HierarchiesPage:
     async def _save(self, hierarchy: Any) -> None:
         """Save the hierarchy of the current column, and show what it makes of the values."""
         name = self._columns[self._current]
-        self._write({name: hierarchy})
+        try:
+            self._write({name: hierarchy})
+        except ShoalError:
+            return  # The frame has said why.
         self._levels[name] = await self._try(name, hierarchy)
         self._show_list()
         self._show_levels()
@@ -329,7 +358,7 @@ class HierarchiesPage:
         except ShoalError as error:
             ui.notify(error.what)
             return
-        if quasi_identifiers(self._frame.project) != self._columns:
+        if hierarchy_columns(self._frame.project) != self._columns:
             ui.navigate.reload()
             return
         self._frame.show_saved()

@@ -41,10 +41,11 @@ class Counts:
 
 @dataclass(frozen=True)
 class CountedColumn:
-    """A column as the job found it: its levels then, and what is proposed, with the reason."""
+    """A column as the job found it: its hierarchy and levels then, what is proposed, and why."""
 
     name: str
     file: Path
+    hierarchy: Any
     levels: Levels
     proposed: Any
     reason: str
@@ -64,6 +65,7 @@ def counted_columns(result: Mapping[str, Any], folder: Path) -> dict[str, Counte
         name: CountedColumn(
             name,
             folder / f"counts-{found['file']}.parquet",
+            found["hierarchy"],
             Levels.from_json(found["levels"]),
             found["proposed"],
             found["reason"],
@@ -72,15 +74,32 @@ def counted_columns(result: Mapping[str, Any], folder: Path) -> dict[str, Counte
     }
 
 
+def hierarchy_columns(project: Project) -> list[str]:
+    """The columns that have a hierarchy: quasi-identifiers, then those of `measured_columns`."""
+    return [*quasi_identifiers(project), *measured_columns(project)]
+
+
+def measured_columns(project: Project) -> list[str]:
+    """Sensitive columns whose values are near or far by their hierarchy, which must be a tree."""
+    return [
+        name
+        for name, said in project.attributes.items()
+        if isinstance(said, Mapping)
+        and isinstance(closeness := said.get("closeness"), Mapping)
+        and closeness.get("distance") == "hierarchical"
+        and said.get("role") == "sensitive"
+    ]
+
+
 def arguments_of(services: Services, project: Project) -> dict[str, Any]:
-    """The arguments of the job, for all quasi-identifiers of a project."""
+    """The arguments of the job, for all columns of a project that have a hierarchy."""
     definition = server_definition(services, project, Path())
     attributes = definition["attributes"]
     return {
         "source": definition["source"],
         "label": file_label(project),
         "missing": missing_texts(project),
-        "columns": {name: said_hierarchy(attributes, name) for name in quasi_identifiers(project)},
+        "columns": {name: said_hierarchy(attributes, name) for name in hierarchy_columns(project)},
     }
 
 
@@ -100,6 +119,11 @@ def tried(column: str, hierarchy: Any, counts: Counts, folder: Path) -> Levels:
         return Levels(len(counts.values), records, counts.missing, problem=Problem.of(error))
 
 
+def flat_tree(counts: Counts) -> Tree:
+    """The values below `*`, to start from."""
+    return Tree.of_rows([(value, "*") for value in sorted(counts.values)] or [("*",)])
+
+
 def tree_of(column: str, hierarchy: Any, counts: Counts, folder: Path) -> Tree:
     """The hierarchy as a tree of the values that it covers; call it in a thread.
 
@@ -111,9 +135,5 @@ def tree_of(column: str, hierarchy: Any, counts: Counts, folder: Path) -> Tree:
     except ShoalError:
         built = None
     if built is None or not built.labels[0]:
-        return Tree.of_rows([(value, "*") for value in sorted(counts.values)] or [("*",)])
-    rows = list(built.rows())
-    repeats = len(rows[0]) > 2 and all(row[-1] == "*" for row in rows)
-    if repeats and len({row[-2] for row in rows}) == 1 and not kind.names_values:
-        rows = [row[:-1] for row in rows]
-    return Tree.of_rows(rows)
+        return flat_tree(counts)
+    return Tree.of_rows(list(built.rows()))

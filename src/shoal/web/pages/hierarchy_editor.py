@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -72,10 +72,12 @@ class HierarchyEditor:
         hierarchy: Any,
         counts: Counts | None,
         former: dict[str, Any],
+        kinds: Collection[str],
         actions: Actions,
     ) -> None:
         self._frame, self._column, self._counts = frame, column, counts
         self._hierarchy, self._former, self._actions = hierarchy, former, actions
+        self._possible = kinds
         self._tree: TreeEditor | None = None
         self._build()
 
@@ -100,9 +102,9 @@ class HierarchyEditor:
         self._say_origin()
 
     def _kinds(self) -> dict[str, str]:
-        kinds = dict(TITLES)
+        kinds = {key: title for key, title in TITLES.items() if key in self._possible}
         if self._counts is None:
-            del kinds["tree"]
+            kinds.pop("tree", None)
         current = kind_key(self._hierarchy)
         return (
             kinds
@@ -206,7 +208,7 @@ class HierarchyEditor:
         self._undo.enabled = projects.can_undo(project)
         self._redo.enabled = projects.can_redo(project)
         is_proposed = self._hierarchy == self._column.proposed
-        origin = "Proposed." if is_proposed else "Yours. Another one is proposed:"
+        origin = "Proposed." if is_proposed else "Another one is proposed."
         self._about.text = f"{origin} {self._column.reason}"
         self._restore_button.visible = not is_proposed
 

@@ -2,8 +2,8 @@
 
 Arguments: `source`, as a definition has it, with real paths; `label`, what its owner calls it;
 `missing`, texts that mean missing; `columns`, each with its hierarchy or None. The result has for
-each column what `Levels` says, and the proposed hierarchy with its reason. The folder gets
-a Parquet file with the counts of each column, so that the page can try other hierarchies on them.
+each column its hierarchy, what `Levels` says, and the proposed hierarchy with its reason. The
+folder gets a Parquet file with the counts of each column, so that the page can try other ones.
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ def described(
     except ShoalError as error:
         levels = Levels(len(counts), sum(counts.values()), missing, problem=Problem.of(error))
     return {
+        "hierarchy": hierarchy,
         "levels": levels.as_json(),
         "proposed": written(proposed),
         "reason": reason(values, proposed),
