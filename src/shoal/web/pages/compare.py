@@ -244,6 +244,10 @@ class ComparePage:
         numbers = self._frame.numbers
         total = sum(each[key] for each in bars) or 1
         most = max((each[key] for each in bars if not each["others"]), default=0) or total
+        others = sum(each[key] for each in bars if each["others"])
+        if others:
+            share = numbers.percent(others / total, 1)
+            text("p", f"Shown by name: what is frequent. All others: {share}.", "quiet small")
         outer = attributes(box("bars"), tabindex="0", role="region", aria_label=caption)
         with outer, box("", "ul"):
             for each in (bar for bar in bars if bar[key]):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import events, ui
 
+from shoal.web.found import SHARES as LOSSES_AS_SHARES
 from shoal.web.found import is_current, result_of
 from shoal.web.laid_out import layout_of
 from shoal.web.node_words import loss_text, node_text
@@ -105,23 +106,26 @@ class FrontierTab:
 
     def _draw(self) -> None:
         model = self._standing.found.loss_model
+        factor = 100 if model in LOSSES_AS_SHARES else 1
         series = [
             {
                 "type": "line",
-                "name": self._share(share),
+                "name": self._frame.numbers.percent(share),
                 "symbol": SYMBOLS[i % len(SYMBOLS)],
                 "symbolSize": 10,
                 "itemStyle": {"color": COLOURS[i % len(COLOURS)]},
                 "lineStyle": {"color": COLOURS[i % len(COLOURS)], "width": 2},
                 "data": [
-                    [str(each["k"]), each["loss"]] for each in points if each["loss"] is not None
+                    [str(each["k"]), each["loss"] * factor]
+                    for each in points
+                    if each["loss"] is not None
                 ],
             }
             for i, (share, points) in enumerate(self._lines())
         ]
         options = {
             "xAxis": axis("category", "k", data=[str(k) for k in self._ks()]),
-            "yAxis": axis("value", "loss", scale=True),
+            "yAxis": axis("value", "lost, in percent" if factor == 100 else "loss", scale=True),
             "legend": {"textStyle": {"color": INK_2}, "bottom": 0, "type": "scroll"},
             "grid": {"left": 8, "right": 32, "top": 32, "bottom": 40, "containLabel": True},
             "series": series,
