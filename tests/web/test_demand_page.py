@@ -132,15 +132,23 @@ def test_an_infeasible_demand_offers_remedies_and_one_click_applies_one(
     expect(page.get_by_text(FEASIBLE)).to_be_visible()
 
 
-def test_names_that_are_code_are_shown_as_text(page: Page, data: Path, tmp_path: Path) -> None:
-    name = "<script>alert(1)</script>"
+def test_odd_names_are_shown_as_text_and_do_not_widen_the_page(
+    page: Page, data: Path, tmp_path: Path
+) -> None:
+    code, long, other = "<script>alert(1)</script>", "x" * 10_000, "\u0639\u0645\u0631 \U0001f642"
     source = tmp_path / "odd.csv"
-    source.write_text(f"{name},b\n" + "1,x\n2,y\n" * 20, encoding="utf-8")
+    rows = "1,x,3,a\n2,y,4,b\n" * 20
+    source.write_text(f"{code},{long},{other},{code}2\n{rows}", encoding="utf-8")
     quasi = {"role": "quasi-identifier", "hierarchy": "suppress"}
-    project = seed_project(data, source, {"k": 2, "attributes": {name: quasi, "b": "keep"}})
+    demand = {"role": "sensitive", "diversity": {"distinct": 2}}
+    attributes = {code: quasi, long: quasi, other: quasi, f"{code}2": demand}
+    project = seed_project(data, source, {"k": 2, "attributes": attributes})
+    page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"/project/{project.id}/demand")
     expect(page.get_by_text(FEASIBLE)).to_be_visible()
-    expect(page.get_by_text(name, exact=True).first).to_be_visible()
+    expect(page.get_by_text(code, exact=True).first).to_be_visible()
+    expect(page.get_by_role("heading", name=f"{code}2")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 def test_without_a_quasi_identifier_the_page_says_what_to_do_first(page: Page, data: Path) -> None:

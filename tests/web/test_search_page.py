@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from web.server import Running
 
 pytestmark = pytest.mark.slow
 expect.set_options(timeout=30_000)
-
-ADULT = Path(os.environ.get("SHOAL_DATA", "../shared/data")) / "adult"
 
 
 @pytest.fixture
@@ -71,24 +68,17 @@ def test_a_demand_that_cannot_be_met_shows_reasons_and_a_remedy_searches_again(
     assert definition_of(data, project.id)["k"] == 2000
 
 
-def test_a_long_search_is_stopped_and_its_best_is_kept(page: Page, data: Path) -> None:
-    names = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
-    attributes: dict[str, Any] = {
-        name: {"role": "quasi-identifier", "hierarchy": {"path": f"hierarchies/{name}.csv"}}
-        for name in [*names, "occupation"]
-    }
-    project = seed_project(
-        data,
-        ADULT / "data.csv",
-        {
-            "k": 5,
-            "others": "drop",
-            "search": {"strategy": "exhaustive"},
-            "attributes": attributes,
-        },
-        hierarchies=ADULT / "hierarchies",
-        reading={"delimiter": ";"},
-    )
+def test_a_long_search_is_stopped_and_its_best_is_kept(
+    page: Page, data: Path, tmp_path: Path
+) -> None:
+    names = [f"column {letter}" for letter in "abcdef"]
+    rows = [[str(i * (3 * j + 7) % (11 + j)) for j in range(6)] for i in range(20_000)]
+    source = tmp_path / "many.csv"
+    source.write_text("\n".join(map(",".join, [names, *rows])), encoding="utf-8")
+    quasi: dict[str, Any] = {"role": "quasi-identifier", "hierarchy": {"intervals": [2, 4, 8]}}
+    search = {"strategy": "exhaustive"}
+    definition = {"k": 500, "search": search, "attributes": dict.fromkeys(names, quasi)}
+    project = seed_project(data, source, definition)
     page.goto(f"/project/{project.id}/search")
     page.get_by_role("button", name="Start the search").click()
     stop = page.get_by_role("button", name="Stop and keep the best")
@@ -96,7 +86,5 @@ def test_a_long_search_is_stopped_and_its_best_is_kept(page: Page, data: Path) -
     expect(page.get_by_text("the best found loses")).to_be_visible()
     stop.click()
     expect(page.get_by_role("button", name="Explore the result")).to_be_visible()
-    expect(
-        page.get_by_text("You stopped the search; the best found so far is kept.")
-    ).to_be_visible()
+    expect(page.get_by_text("You stopped the search; the best found so far is")).to_be_visible()
     expect(page.get_by_text("not proved", exact=True)).to_be_visible()

@@ -56,6 +56,11 @@ def attributes(element: E, **values: str) -> E:
     return element
 
 
+def short(name: str, most: int = 40) -> str:
+    """A name of the data in a sentence: cut where it is long."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def hint(term: str, explanation: str | None = None) -> ui.button:
     """A small button that explains a term of terms.py, or shows the explanation given."""
     button = ui.button("?", color=None).props("flat round").classes("hint-btn")

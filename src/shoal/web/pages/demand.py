@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 from nicegui import ui
 
-from shoal.web.pages.components import attributes, box, choice, empty_state, hint, panel, text
+from shoal.web.pages.components import (
+    attributes,
+    box,
+    choice,
+    empty_state,
+    hint,
+    panel,
+    short,
+    text,
+)
 from shoal.web.pages.demand_columns import LevelsAndPriorities
 from shoal.web.pages.demand_editor import DemandEditor
 from shoal.web.pages.demand_sensitive import SensitiveColumns
@@ -223,15 +232,15 @@ def _example(attributes: Sequence[Mapping[str, Any]]) -> str:
     labels = []
     for each in attributes:
         middle = (each["lowest"] + each["limit"] + 1) // 2
-        known = [level for level in each["levels"][middle:] if level["example"] is not None]
+        known = [level for level in each["levels"][middle:] if level["example"] not in (None, "*")]
         if known:
-            labels.append(f"{each['name'][:40]} {known[0]['example'][:40]}")
+            labels.append(f"{short(each['name'])} {short(known[0]['example'])}")
     return f"For example, they could all read: {', '.join(labels)}." if labels else ""
 
 
 def _joined(names: list[str]) -> str:
-    short = [name if len(name) <= 40 else f"{name[:39]}…" for name in names]
-    return short[0] if len(short) == 1 else f"{', '.join(short[:-1])} and {short[-1]}"
+    words = [short(name) for name in names]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _share(said: Any) -> float:

@@ -56,7 +56,7 @@ class LevelsAndPriorities:
         at = ("attributes", name)
         with box("column-row"):
             with box("line tight"):
-                text("span", name, "strong break")
+                text("span", name, "strong clamp")
             self._priority(name)
             if levels is None:
                 text("div", "counting the levels", "quiet small")

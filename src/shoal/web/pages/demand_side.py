@@ -13,7 +13,7 @@ from nicegui import ui
 
 from shoal.errors import ShoalError
 from shoal.web.laid_out import layout_of
-from shoal.web.pages.components import box, button, fact, hint, note, problem_card, text
+from shoal.web.pages.components import box, button, fact, hint, note, problem_card, short, text
 from shoal.web.pages.job_progress import JobProgress
 from shoal.web.project_definition import fingerprint
 from shoal.web.remedies import applied
@@ -90,10 +90,11 @@ class DemandSide:
         k, names = self._editor.get("k"), quasi_identifiers(self._frame.project)
         if isinstance(k, int) and k >= 2:
             columns = "column" if len(names) == 1 else "columns"
-            noun = "people" if self._editor.get("person") else "others"
+            others = self._frame.numbers.things(k - 1, "other")
+            of = " of other people" if self._editor.get("person") else ""
             self._meaning.text = (
-                f"Every released record will look like at least {self._frame.numbers.count(k - 1)} "
-                f"{noun} in {len(names)} {columns}."
+                f"Every released record will look like at least {others}{of} "
+                f"in {len(names)} {columns}."
             )
 
     def _count(self) -> None:
@@ -137,7 +138,7 @@ class DemandSide:
         with box("facts"):
             fact("Lattice", numbers.things(found["lattice"], "node"), term="lattice")
             tops = [str(each["limit"]) for each in found["attributes"]]
-            names = ", ".join(each["name"] for each in found["attributes"])
+            names = ", ".join(short(each["name"]) for each in found["attributes"])
             fact("Highest levels", f"({', '.join(tops)})", names, term="level")
         self._ends(found)
         self._verdict(found)
@@ -166,7 +167,7 @@ class DemandSide:
         else:
             with note("", "problem", title="The demand cannot be met on these data."):
                 for reason in found["reasons"]:
-                    text("div", reason[:1].upper() + reason[1:], "small")
+                    text("div", reason[:1].upper() + reason[1:], "small clamp")
                 remedy_buttons(found["remedies"], self._frame.project.definition, self._apply)
 
     def _apply(self, definition: dict[str, Any]) -> None:
@@ -182,7 +183,7 @@ class DemandSide:
                 text("div", f"{count} of released columns", "strong")
                 hint("kept columns")
             for each in warnings:
-                text("div", each["text"], "small")
+                text("div", each["text"], "small clamp")
 
     def _search(self) -> None:
         """Start the search, and go where it is shown."""
