@@ -25,14 +25,22 @@ import select
 import signal
 import socket
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from shoal.web import tasks
+from shoal.web.jobs.warm import is_kept, warm_up
 from shoal.web.jobs.worker import work
 
 LONGEST = 65_536
 """The most bytes of a message."""
 PR_SET_PDEATHSIG = 1
+QUIET = 2.0
+"""Seconds after the start until the search is loaded, so that the first jobs do not wait for it."""
 LOADED = (
     "shoal.pipeline",
     "shoal.analysis.before_after",
@@ -45,7 +53,6 @@ LOADED = (
     "shoal.report.run",
     "shoal.search.kernels",
     "shoal.search.strategies.box",
-    "shoal.web.tasks",
 )
 """Modules that most tasks need."""
 
@@ -56,6 +63,8 @@ class Nursery:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._pids: dict[str, int] = {}
+        self._warms_at: float | None = time.monotonic() + QUIET
+        self._warming: int | None = None
 
     def serve(self) -> None:
         """Work until the server's end of the socket closes."""
@@ -67,7 +76,10 @@ class Nursery:
         try:
             self._send({"ready": True})
             while True:
-                ready, _, _ = select.select([self._control.fileno(), woken], [], [])
+                ready, _, _ = select.select(
+                    [self._control.fileno(), woken], [], [], self._patience()
+                )
+                self._warm()
                 if woken in ready:
                     with contextlib.suppress(BlockingIOError):
                         os.read(woken, 4096)
@@ -77,8 +89,13 @@ class Nursery:
         except (BrokenPipeError, ConnectionResetError):
             return
         finally:
-            for pid in self._pids.values():
-                _kill(pid, signal.SIGKILL)
+            for pid in (*self._pids.values(), self._warming):
+                if pid is not None:
+                    _kill(pid, signal.SIGKILL)
+
+    def _patience(self) -> float | None:
+        """Seconds until there is something to do by itself; None for never."""
+        return None if self._warms_at is None else max(0.0, self._warms_at - time.monotonic())
 
     def _obey(self) -> bool:
         """Do what one message says; False when the server has gone."""
@@ -93,16 +110,28 @@ class Nursery:
         return True
 
     def _start(self, message: dict[str, Any], fd: int) -> None:
-        parent = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            self._become_worker(message, fd, parent)
+        pid = self._fork(lambda: work(message, socket.socket(fileno=fd)))
         os.close(fd)
         self._pids[message["start"]] = pid
         self._send({"started": message["start"], "pid": pid})
 
-    def _become_worker(self, message: dict[str, Any], fd: int, parent: int) -> None:
-        """In the forked process: cut what ties it to the nursery, do the job, and end."""
+    def warm_at_once(self) -> None:
+        """Compile the search here, since no other process could keep it for this one."""
+        self._warms_at = None
+        warm_up()
+
+    def _warm(self) -> None:
+        """When it is time, compile the search: in a process of its own, while jobs are done."""
+        if self._warms_at is not None and time.monotonic() >= self._warms_at:
+            self._warms_at = None
+            self._warming = self._fork(warm_up)
+
+    def _fork(self, do: Callable[[], None]) -> int:
+        """Do something in a forked process, after cutting what ties it to the nursery."""
+        parent = os.getpid()
+        pid = os.fork()
+        if pid != 0:
+            return pid
         status = 1
         try:
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -116,13 +145,17 @@ class Nursery:
             self._control.close()
             with contextlib.suppress(OSError):
                 Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-            work(message, socket.socket(fileno=fd))
+            do()
             status = 0
         finally:
             os._exit(status)
 
     def _reap(self) -> None:
-        """Report every worker that has ended."""
+        """Report every worker that has ended; load the search once another has compiled it."""
+        if self._warming is not None and os.waitpid(self._warming, os.WNOHANG)[0]:
+            self._warming = None
+            warm_up()
+            gc.freeze()
         for job, pid in list(self._pids.items()):
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
@@ -148,10 +181,17 @@ def main() -> None:
     os.umask(0o077)
     for name in LOADED:
         importlib.import_module(name)
+    for name in tasks.names():
+        with contextlib.suppress(ImportError):  # its jobs say what is missing
+            tasks.find(name)
+    pa.array([""])  # imports pandas, where it is installed
     gc.collect()
     gc.freeze()
     try:
-        Nursery(socket.socket(fileno=int(sys.argv[1]))).serve()
+        nursery = Nursery(socket.socket(fileno=int(sys.argv[1])))
+        if not is_kept():
+            nursery.warm_at_once()
+        nursery.serve()
     finally:
         os._exit(0)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from shoal.web.jobs.model import Context
 
 Task: TypeAlias = "Callable[[Mapping[str, Any], Context], Any]"
+
+
+def names() -> list[str]:
+    """The names of all tasks."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def exists(name: str) -> bool:
