@@ -57,6 +57,28 @@ def test_nothing_is_shown_without_a_session(team_server: Running, path: str) -> 
     assert status in ("401", "404")
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../settings.py", "/static/%2e%2e/settings.py", "/static/..%2fsettings.py",
+        "/static//etc/passwd", "/static/....//settings.py", "/static/%5c..%5csettings.py",
+        "/_nicegui/3.18.0/static/../../../../etc/passwd",
+        "/_nicegui/3.18.0/resources/x/..%2f..%2f..%2fetc/passwd",
+        "/_nicegui/3.18.0/libraries/..%2f..%2fserver.py",
+        "/_nicegui/3.18.0/esm/x/%2e%2e/%2e%2e/server.py",
+    ],
+)  # fmt: skip
+def test_no_file_outside_of_the_assets_is_served(team_server: Running, path: str) -> None:
+    request = (
+        f"GET {path} HTTP/1.1\nHost: {host_of(team_server)}\n"
+        f"Cookie: {cookie_of(team_server, 'ada')}\nConnection: close\n\n"
+    )
+    answer = raw(team_server, request)
+    assert answer.split(" ")[1] in ("403", "404")
+    assert "import " not in answer
+    assert "root:" not in answer
+
+
 def test_a_browser_without_session_is_led_to_the_login_and_back(team_server: Running) -> None:
     with team_server.client(None) as client:
         answer = client.get("/project/1/data", headers={"accept": "text/html"})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import sqlite3
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -132,6 +134,39 @@ def test_logging_out_cuts_the_open_websockets_off(team_server: Running) -> None:
             client.post("/logout")
             deque(opened, maxlen=0)
             assert opened.close_code is not None
+
+
+def test_a_session_that_ends_cuts_the_next_message_off(team_server: Running) -> None:
+    cookies = logged_in(team_server, team_server.tokens["ada"])
+    (session,) = cookies.values()
+    with team_server.client(None) as client:
+        client.cookies.update(cookies)
+        found = re.search(r"client_id.{1,5}([0-9a-f-]{36})", client.get("/audit").text)
+    assert found
+    with socket_to(team_server, found[1], cookies) as opened:
+        assert accepted(opened)
+        with sqlite3.connect(team_server.folder / "data" / "shoal.sqlite") as store:
+            digest = "sha256:" + hashlib.sha256(session.encode()).hexdigest()
+            store.execute("UPDATE sessions SET ends = 1 WHERE hash = ?", (digest,))
+        assert is_cut_off(opened, "event", {"client_id": found[1], "id": 1, "args": []})
+
+
+def test_an_oversize_message_closes_the_websocket(team_server: Running) -> None:
+    page = page_of(team_server, "ada")
+    with socket_to(team_server, page, team_server.cookies["ada"]) as opened:
+        assert accepted(opened)
+        opened.send(f'42["event",{{"client_id":"{page}","args":["{"x" * 300_000}"]}}]')
+        with pytest.raises(ConnectionClosed, match="1009"):
+            deque(opened, maxlen=0)
+
+
+def test_messages_that_are_no_objects_do_no_harm(team_server: Running) -> None:
+    page = page_of(team_server, "ada")
+    for message in ('42["event"]', '42["event",[1,2]]', "42[1]", "42", "4", "9x", "42{", "451-[]"):
+        with socket_to(team_server, page, team_server.cookies["ada"]) as opened:
+            opened.send(message)
+    with team_server.client("ada") as client:
+        assert client.get("/audit").status_code == 200
 
 
 def test_the_upload_address_of_another_users_page_is_not_found(team_server: Running) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -49,3 +50,24 @@ def test_an_action_that_fails_says_so_in_the_page(ui_server: Running, page: Page
         page.get_by_role("button", name="Delete", exact=True).click()
     shown = page.get_by_role("dialog").filter(has_text="That did not work")
     shown.get_by_text("not-found").wait_for()
+
+
+def test_the_browser_is_opened_by_a_private_file_and_not_by_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen"
+    script = tmp_path / "browser"
+    script.write_text(f'#!/bin/sh\necho "$1" > {seen}.new && mv {seen}.new {seen}\n')
+    script.chmod(0o700)
+    monkeypatch.setenv("BROWSER", f"{script} %s")
+    with running("ui", "--folder", tmp_path / "data", folder=tmp_path) as server:
+        for _ in range(600):
+            if seen.exists():
+                break
+            time.sleep(0.1)
+        address = seen.read_text().strip()
+        assert address == (tmp_path / "data" / "open.html").as_uri()
+        opened = tmp_path / "data" / "open.html"
+        assert stat.S_IMODE(opened.stat().st_mode) == 0o600
+        assert f"url={server.base}/start?token=" in opened.read_text()
+    assert not opened.exists()
