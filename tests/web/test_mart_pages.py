@@ -158,6 +158,44 @@ def test_a_refusal_needs_a_reason_which_the_asker_reads(
         dora.get_by_text("ask for fewer columns", exact=False).wait_for(timeout=20_000)
 
 
+def test_a_draft_of_the_api_opens_in_the_builder(mart_server: Running, browser: Browser) -> None:
+    """With other spellings of its columns, and also with mistakes that the builder cannot make."""
+    body = {
+        "project": ["findings.PT", "survival.*", "nothing"],
+        "select": ["findings.age between 30 and 50", "nothing = 3", "PT"],
+        "limits": {"findings.PT": 9, "nothing": 1},
+        "priorities": {"PT": 0.8},
+        "scope": "zzz",
+        "keys": "zzz",
+        "k": -5,
+        "suppression": "x",
+        "purpose": "staging",
+    }
+    with mart_server.client("bert") as client:
+        draft = client.post("/api/v1/mart/requests?draft=true", json=body).json()["id"]
+    with page_of(mart_server, browser, "bert") as page:
+        page.goto(f"/request/{draft}")
+        for name in ("PT", "cause", "days", "therapy"):
+            assert page.get_by_role("checkbox", name=name, exact=True).is_checked()
+        assert page.get_by_label("To").input_value() == "50"
+        assert page.get_by_role("group", name="Condition 2").count() == 0
+        page.get_by_text("9 is above the hierarchy", exact=False).wait_for()
+        page.get_by_text("How general each column may become", exact=False).click()
+        page.get_by_label("PT: level").click()
+        page.get_by_role("option", name="at most level 1").click()
+        page.get_by_text("9 is above the hierarchy", exact=False).wait_for(state="detached")
+        page.get_by_label("PT: priority").click()
+        page.get_by_role("option", name="matters most").click()
+        page.get_by_text("Saved as a draft").wait_for()
+        look(page)
+    with mart_server.client("bert") as client:
+        saved = client.get(f"/api/v1/mart/requests/{draft}").json()["request"]
+        client.post(f"/api/v1/mart/requests/{draft}/cancel")
+    assert saved["limits"] == {"PT": 1}
+    assert saved["priorities"] == {"PT": 1}
+    assert saved["project"] == ["PT", "cause", "days", "therapy", ODD]
+
+
 def test_odd_names_are_shown_as_text_everywhere(mart_server: Running, browser: Browser) -> None:
     with (
         page_of(mart_server, browser, "anna") as anna,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
 from nicegui import ui
 
-from shoal.errors import BadDefinition, Mistake, ShoalError, UserError
+from shoal.errors import BadDefinition, Mistake, ShoalError
 from shoal.web.mart.model import FORMATS
 from shoal.web.pages.components import (
     attributes,
@@ -25,7 +24,8 @@ from shoal.web.pages.components import (
     text,
 )
 from shoal.web.pages.mart_words import mart_page
-from shoal.web.pages.request_conditions import Conditions, rows_of
+from shoal.web.pages.request_conditions import Conditions
+from shoal.web.pages.request_draft import Draft
 from shoal.web.pages.request_estimate import EstimateCard
 from shoal.web.pages.request_status import StatusPage
 from shoal.web.security import user_of
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from shoal.web.services import Services
 
 SCOPES = {"source": "Who holds one source", "joint": "Who knows all sources"}
+PRIORITIES = {-1: "as the catalog says", 1: "matters most", 0.5: "matters", 0.1: "matters least"}
+"""How much the detail of a column matters; the search generalizes first what matters least."""
 MANY = 5
 """From so many columns of a source on, there is a button to choose all."""
 NOT_YET = ("purpose", "project")
@@ -79,21 +81,14 @@ class Builder:
     def __init__(self, frame: Frame, view: CatalogView, draft: MartRequest | None) -> None:
         self._frame, self._view, self._draft = frame, view, draft
         self._mart, self._user = frame.services.mart, frame.user
-        self._stated: dict[str, Any] = dict(draft.body) if draft else {}
-        self._chosen = self._chosen_columns()
-        rows = rows_of(self._stated.get("select", ()))
-        self._conditions = Conditions(view, rows, self._changed)
+        columns = [each.name for each in view.description.columns]
+        saved = Draft(self._mart.catalog(self._user), draft.body if draft else {}, columns)
+        self._stated: dict[str, Any] = saved.stated
+        self._chosen = saved.columns
+        self._conditions = Conditions(view, saved.rows, self._changed)
         self._errors: dict[str, TextElement] = {}
         self._boxes: dict[str, ui.checkbox] = {}
         self._is_sending = False
-
-    def _chosen_columns(self) -> set[str]:
-        """The names of the chosen columns, as the catalog calls them; `genes.*` is a source."""
-        catalog, found = self._mart.catalog(self._user), set()
-        for name in self._stated.get("project", ()):
-            with suppress(UserError):
-                found |= {catalog.short_name(ref) for ref in catalog.expand([name])}
-        return found.intersection(each.name for each in self._view.description.columns)
 
     def build(self) -> None:
         """The parts of a request in the order in which one thinks of them."""
@@ -175,23 +170,26 @@ class Builder:
         ]
         if not columns:
             return
-        with ui.expansion("How general each column may become"), box("two"):
+        with ui.expansion("How general each column may become, and what matters most"), box("two"):
             for column in columns:
-                self._limit(column)
+                levels = {each.level: f"at most level {each.level}" for each in column.levels}
+                self._of_column(column, "limits", "level", {-1: "as far as needed", **levels})
+                self._of_column(column, "priorities", "priority", PRIORITIES)
 
-    def _limit(self, column: Column) -> None:
+    def _of_column(self, column: Column, key: str, what: str, options: Mapping[Any, str]) -> None:
+        """A choice for one column; -1 states nothing."""
+
         def choose(event: Any) -> None:
-            limits = {**self._stated.get("limits", {})}
-            limits.pop(column.name, None)
+            stated = {**self._stated.get(key, {})}
+            stated.pop(column.name, None)
             if event.value >= 0:
-                limits[column.name] = event.value
-            self._stated["limits"] = limits
-            self._changed()
+                stated[column.name] = event.value
+            self._state(key, stated)
 
-        options = {-1: "as far as needed"}
-        options |= {level.level: f"at most level {level.level}" for level in column.levels}
-        value = self._stated.get("limits", {}).get(column.name, -1)
-        ui.select(options, value=value, label=column.name, on_change=choose).props("outlined dense")
+        value = self._stated.get(key, {}).get(column.name, -1)
+        known = {**options, value: options.get(value, str(value))}
+        label = f"{column.name}: {what}"
+        ui.select(known, value=value, label=label, on_change=choose).props("outlined dense")
 
     def _protection(self) -> None:
         policy = self._view.description.policy
@@ -261,12 +259,10 @@ class Builder:
             **self._stated,
             "project": [each.name for each in columns if each.name in self._chosen],
             "select": [row.condition for row in rows],
-            "limits": {
-                name: level
-                for name, level in self._stated.get("limits", {}).items()
-                if name in self._chosen
-            },
         }
+        for key in ("limits", "priorities"):
+            stated = self._stated.get(key, {}).items()
+            found[key] = {name: value for name, value in stated if name in self._chosen}
         return {key: value for key, value in found.items() if value not in (None, "", [], {})}
 
     def _state(self, key: str, value: Any) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 from pydantic import ValidationError
 
-from shoal.definition.scalars import Wrong
-from shoal.mart.conditions import Condition, parse_condition
+from shoal.mart.conditions import Condition
 from shoal.web.pages.components import attributes, box, button, icon_button, text
 
 if TYPE_CHECKING:
@@ -57,18 +56,6 @@ class Row:
             return str(Condition(column=self.column, operator=self.operator, values=values))
         except ValidationError:
             return f"{self.column} {self.operator} {' and '.join(values)}"
-
-
-def rows_of(conditions: Sequence[str]) -> list[Row]:
-    """The rows of conditions that were saved; one that cannot be read is left out."""
-    found = []
-    for each in conditions:
-        try:
-            condition = parse_condition(each)
-        except (Wrong, ValidationError):
-            continue
-        found.append(Row(condition.column, condition.operator, condition.values))
-    return found
 
 
 class Conditions:
