@@ -6,6 +6,7 @@ import json
 import shlex
 import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from shoal.choosing import parse_levels
 from shoal.demo.files import write_demo
 from shoal.errors import Infeasible, UserError
 from shoal.web.commands import run_command
+from shoal.web.found import Found, Standing
 from shoal.web.jobs.model import Context
 from shoal.web.node_words import release_sentence
 from shoal.web.numbers import numbers_for
@@ -215,3 +217,15 @@ def test_the_sentence_is_in_the_readers_numbers() -> None:
         "lost; 0 records left out."
     )
     assert "2.048 others; 28,33\N{NO-BREAK SPACE}%" in release_sentence(numbers_for("de"), result)
+
+
+def test_what_a_stopped_search_found_is_released_without_waiting_twice() -> None:
+    found = Found({"a": 1, "b": 0}, 0.5, 0, 5, True, 7.3, 100, "iyengar")
+    assert Standing(found.levels, is_best=True, found=found).needed() is None
+    assert Standing(found.levels, is_best=True, found=found).search_limit() is None
+    chosen = Standing({"a": 1, "b": 1}, is_best=False, found=found)
+    assert (chosen.needed(), chosen.search_limit()) == ({"a": 1, "b": 1}, None)
+    stopped = Standing(found.levels, is_best=True, found=replace(found, proved=False))
+    assert (stopped.needed(), stopped.search_limit()) == ({"a": 1, "b": 0}, "8s")
+    line = run_command("x.yaml", levels=stopped.needed(), time_limit=stopped.search_limit())
+    assert line == "shoal run x.yaml --node=a=1,b=0 --time-limit 8s"

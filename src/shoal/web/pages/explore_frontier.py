@@ -55,10 +55,8 @@ class FrontierTab:
         """What was drawn before, or the button to draw it."""
         frame = self._frame
         with panel("What another demand would cost", "loss"):
-            said = (
-                "Each point is the least loss that keeps a promise: so many records alike, and at"
-            )
-            text("p", f"{said} most this share left out.", "quiet")
+            said = "Each point is the least loss that keeps a promise: so many records alike (k)."
+            text("p", f"{said} Each line is a share of records that may be left out.", "quiet")
             self._progress = JobProgress(
                 frame.services, frame.user, frame.numbers, on_done=self._done, can_stop=True
             )

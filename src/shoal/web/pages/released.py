@@ -74,4 +74,9 @@ class ReleasedPanel:
         text("p", "In a folder with the same data and the downloaded definition.", "quiet")
         with box("command"):
             text("code", command, "mono break")
-            button("Copy", lambda: ui.clipboard.write(command), icon="content_copy", small=True)
+            button("Copy", lambda: _copy(command), icon="content_copy", small=True)
+
+
+def _copy(command: str) -> None:
+    ui.clipboard.write(command)
+    ui.notify("Copied")
