@@ -195,7 +195,7 @@ class _Page:
             return f"No safe recoding found yet. None can lose less than {lowest}."
         found = loss_text(self.numbers, loss, self.model)
         if gap <= 0:
-            return f"No recoding that keeps the promise loses less than {found}. It is found."
+            return f"Proved: no recoding that keeps the promise loses less than {found}."
         return f"No recoding can lose less than {lowest}; the best found loses {found}."
 
     def _done(self, job: Job) -> None:

@@ -54,7 +54,7 @@ TERMS: Mapping[str, str] = MappingProxyType(
         ),
         "loss": (
             "The share of detail that generalizing and leaving out takes from the "
-            "quasi-identifiers: 0 % is the original, 100 % says nothing any more."
+            "quasi-identifiers: 0% is the original, 100% says nothing any more."
         ),
         "iyengar": (
             "A generalized value costs the more, the more original values it stands for. A "
@@ -100,7 +100,7 @@ TERMS: Mapping[str, str] = MappingProxyType(
         ),
         "average risk": (
             "The risk of a record is 1 divided by the size of its class: in a class of 5 it is "
-            "20 %. The average over all released records must not be higher than this."
+            "20%. The average over all released records must not be higher than this."
         ),
         "records above": "At most this share of the records may have a risk above the threshold.",
         "priority": (
@@ -127,9 +127,9 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "The risk that somebody who wants to identify anyone at all finds a record."
         ),
         "marketer risk": "The share of records that can be expected to be identified.",
-        "distinction": "The share of different values among the records: 100 % when all differ.",
+        "distinction": "The share of different values among the records: 100% when all differ.",
         "separation": (
-            "The share of pairs of records that the column tells apart: 100 % when all differ."
+            "The share of pairs of records that the column tells apart: 100% when all differ."
         ),
     }
 )
