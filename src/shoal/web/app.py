@@ -14,7 +14,7 @@ from nicegui import app, client, ui
 from starlette.staticfiles import StaticFiles
 
 from shoal.web import api, pages
-from shoal.web.answers import answer_errors
+from shoal.web.answers import answer_errors, log, where
 from shoal.web.headers import NonceLoader
 from shoal.web.security import Guard
 from shoal.web.services import Services
@@ -75,7 +75,10 @@ def _mount_pages(main: FastAPI, services: Services) -> None:
 async def _clean(services: Services) -> None:
     """Close, every minute, what ended sessions hold open; delete, every hour, what is too old."""
     for minute in itertools.count():
-        if minute % 60 == 0:
-            await asyncio.to_thread(services.delete_old)
-        await close_ended(services.users)
+        try:
+            if minute % 60 == 0:
+                await asyncio.to_thread(services.delete_old)
+            await close_ended(services.users)
+        except Exception as error:
+            log.error("cleaning failed: %s", where(error))
         await asyncio.sleep(60)
