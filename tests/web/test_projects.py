@@ -314,3 +314,12 @@ def test_a_label_becomes_a_plain_file_name(label: str, plain: str) -> None:
 def test_the_release_is_named_after_the_file(projects: Projects) -> None:
     assert release_name(with_upload(projects, "patients.csv.gz")) == "patients-release.csv"
     assert release_name(with_upload(projects, "Fälle.xlsx")) == "Fälle-release.csv"
+
+
+def test_the_release_has_the_format_that_was_decided(projects: Projects) -> None:
+    project = with_upload(projects, "patients.csv")
+    for chosen, name in {"xlsx": "xlsx", "csv": "csv", "../x": "csv", "": "csv"}.items():
+        decided = replace(project, decision={"format": chosen})
+        assert mapping_of(decided)["output"] == f"patients-release.{name}"
+    escaped = mapping_of(replace(project, decision={"format": "csv-escaped"}))
+    assert escaped["output"] == {"path": "patients-release.csv", "formulas": "escape"}

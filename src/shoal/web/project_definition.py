@@ -40,13 +40,14 @@ KEYS = frozenset(
 RELEASE_FORMATS: Mapping[str, str] = MappingProxyType(
     {
         "csv": "CSV (text)",
+        "csv-escaped": "CSV, formulas as text",
         "parquet": "Parquet",
         "xlsx": "Excel",
         "json": "JSON",
         "xml": "XML",
     }
 )
-"""The endings that a release may have, and what they are called."""
+"""The formats that a release may have, and what they are called."""
 
 _UPLOAD = re.compile(r"[a-z0-9][a-z0-9-]*(\.[a-z0-9]+)+")
 _HIERARCHY = re.compile(r"hierarchies/[a-z0-9][a-z0-9-]*\.csv")
@@ -59,10 +60,9 @@ class NoSource(UserError):
 
 def mapping_of(project: Project) -> dict[str, Any]:
     """The definition for people: the file beside it, by the name that the user gave it."""
-    source, output = _shown_source(project), release_name(project)
     return {
-        "source": source,
-        "output": output,
+        "source": _shown_source(project),
+        "output": _output(project, release_name(project)),
         **_said(project),
         "attributes": dict(project.attributes),
     }
@@ -89,7 +89,7 @@ def server_definition(services: Services, project: Project, folder: Path) -> dic
     """The definition for a task: real paths, and the output in `folder`."""
     mapping = {
         "source": _real_source(services, project),
-        "output": str(folder / release_name(project)),
+        "output": _output(project, str(folder / release_name(project))),
         **_said(project),
         "attributes": {
             name: _with_real_path(services.projects, project, name, said)
@@ -143,8 +143,19 @@ def release_name(project: Project) -> str:
     The format is the one that the custodian chose when deciding.
     """
     stem = _ENDINGS.sub("", file_label(project)) or "data"
-    wanted = (project.decision or {}).get("format")
-    return f"{stem}-release.{wanted if wanted in RELEASE_FORMATS else 'csv'}"
+    return f"{stem}-release.{_format(project).partition('-')[0]}"
+
+
+def _output(project: Project, path: str) -> Any:
+    """Where the release goes, as a definition says it."""
+    escaped = _format(project) == "csv-escaped"
+    return {"path": path, "formulas": "escape"} if escaped else path
+
+
+def _format(project: Project) -> str:
+    """The format that the custodian chose, by default CSV."""
+    wanted = str((project.decision or {}).get("format"))
+    return wanted if wanted in RELEASE_FORMATS else "csv"
 
 
 def file_label(project: Project) -> str:

@@ -57,15 +57,18 @@ def register(services: Services) -> None:
             if standing is None:
                 say_search_first(frame)
                 with frame.main:
-                    _say_outdated(frame)
+                    _show_former(frame, None)
                 return
             DecidePage(frame, standing).build()
 
 
-def _say_outdated(frame: StepFrame) -> None:
-    """The release that was made before the definition changed can still be had."""
-    if result_of(frame.services, frame.project, "release") is not None:
-        ReleasedPanel(frame, outdated=True).build()
+def _show_former(frame: StepFrame, standing: Standing | None) -> None:
+    """A release that was made before can still be had; it says so where it is outdated."""
+    plain = result_of(frame.services, frame.project, "release")
+    if plain is not None:
+        current = is_current(frame.services, frame.project, "release")
+        same = standing is not None and plain["result"]["levels"] == dict(standing.levels)
+        ReleasedPanel(frame, former=True, outdated=not (current and same)).build()
 
 
 class DecidePage:
@@ -123,11 +126,11 @@ class DecidePage:
         return decision.get("accepted") is False and self._is_about_this()
 
     def _propose(self) -> None:
-        """Compute what would be released; a former release is outdated then."""
+        """Compute what would be released; a former release is shown above it."""
         frame = self._frame
         self._content.clear()
         with self._content:
-            _say_outdated(frame)
+            _show_former(frame, self._standing)
         project = with_format(frame.project, self._format)
         arguments = {
             "layout": layout_of(frame.services, project),
@@ -278,6 +281,7 @@ class DecidePage:
             text(
                 "p", "A change of the definition makes it outdated: then you decide again.", "quiet"
             )
+        self._frame.secondary("Decide again", self._decide_again)
         self._frame.primary(
             "Download the release",
             to=f"/project/{self._frame.project.id}/download/release",

@@ -29,8 +29,8 @@ FILES: Mapping[str, tuple[str, str]] = {
 class ReleasedPanel:
     """The files of the latest release of a project."""
 
-    def __init__(self, frame: StepFrame, *, outdated: bool = False) -> None:
-        self._frame, self._outdated = frame, outdated
+    def __init__(self, frame: StepFrame, *, former: bool = False, outdated: bool = False) -> None:
+        self._frame, self._former, self._outdated = frame, former, outdated
 
     def build(self) -> None:
         """What was released, the downloads, the command."""
@@ -44,7 +44,7 @@ class ReleasedPanel:
                 "It was made before the definition or the node changed. Decide again to renew it."
             )
             note(said, "warning", title="The release is outdated")
-        with panel("Released" if not self._outdated else "The former release"):
+        with panel("The former release" if self._former else "Released"):
             text("p", release_sentence(frame.numbers, result).replace("Release", "Released", 1),
                  "sentence")  # fmt: skip
             self._warn(result)
@@ -54,7 +54,9 @@ class ReleasedPanel:
 
     def _warn(self, result: Mapping[str, Any]) -> None:
         for each in result["warnings"]:
-            note(f"{each['text']} [{each['code']}]", "warning")
+            with note(f"{each['text']} [{each['code']}]", "warning"):
+                if each["code"] == "formula-cells":
+                    text("div", "Here: decide again, with the format CSV, formulas as text.")
 
     def _files(self, files: Mapping[str, str]) -> None:
         with box("downloads", "ul"):
