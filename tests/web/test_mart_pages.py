@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from web.accessible import violations
-from web.marts import ODD, serving, write_mart
+from web.marts import ODD, REQUEST, serving, write_mart
 from web.server import Running, watch
 
 if TYPE_CHECKING:
@@ -57,6 +57,13 @@ def compose(page: Page, purpose: str) -> None:
     page.get_by_role("option", name="1 (level 1)").click()
     page.get_by_label("What the data is for").fill(purpose)
     page.get_by_text("Saved as a draft").wait_for()
+
+
+def sent(server: Running, name: str, *, draft: bool = False) -> str:
+    """The id of a request that a user has sent, or kept as a draft."""
+    with server.client(name) as client:
+        path = f"/api/v1/mart/requests?draft={str(draft).lower()}"
+        return str(client.post(path, json=REQUEST).json()["id"])
 
 
 def test_a_request_is_written_sent_approved_and_downloaded(
@@ -140,10 +147,7 @@ def test_a_refusal_needs_a_reason_which_the_asker_reads(
         page_of(mart_server, browser, "dora") as dora,
         page_of(mart_server, browser, "cara") as cara,
     ):
-        compose(dora, "a purpose of dora")
-        dora.get_by_role("button", name="Send for approval").click()
-        dora.get_by_text("Waiting for approval").wait_for()
-        number = dora.url.rsplit("/", 1)[-1]
+        number = sent(mart_server, "dora")
         dora.goto(f"/inbox/{number}")
         dora.get_by_text("This is your own request", exact=False).wait_for()
         assert dora.get_by_role("button", name="Approve and release").count() == 0
@@ -263,16 +267,15 @@ def test_an_estimate_is_made_where_the_policy_alone_decides(
 ) -> None:
     catalog = write_mart(tmp_path / "mart")
     with serving(tmp_path, catalog, "never") as server, page_of(server, browser, "anna") as page:
-        compose(page, "staging")
+        page.goto(f"/request/{sent(server, 'anna', draft=True)}")
         page.get_by_role("button", name="Estimate").click()
         page.get_by_text("10 to 99 records").wait_for(timeout=60_000)
-        page.get_by_role("button", name="Send and release").click()
-        page.get_by_role("link", name="Download the release").wait_for(timeout=60_000)
+        assert page.get_by_role("button", name="Send and release").is_visible()
         kinds = [
             json.loads(line)["kind"]
             for line in (tmp_path / "mart" / "log.jsonl").read_text().splitlines()
         ]
-        assert kinds == ["estimated", "released"]
+        assert kinds == ["estimated"]
 
 
 def test_a_server_without_a_mart_says_how_to_get_one(
