@@ -16,6 +16,7 @@ BEARER = HTTPBearer(
 )
 PROBLEM = {"$ref": f"#/components/schemas/{Problem.__name__}"}
 MEANINGS = {
+    400: "The request cannot be understood",
     401: "No valid token",
     403: "A role is missing",
     404: "There is no such thing, or it belongs to somebody else",
@@ -48,5 +49,5 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
             "description": MEANINGS[status],
             "content": {"application/problem+json": {"schema": PROBLEM}},
         }
-        for status in sorted({401, 403, 429, *statuses})
+        for status in sorted({400, 401, 403, 429, *statuses})
     }

@@ -19,10 +19,15 @@ from shoal.web.services import Services
 HEARTBEAT = 15.0
 """Seconds of silence after which a comment is sent, so that proxies keep the stream open."""
 JobId = Annotated[Id, Path(description="The id of a job of yours.")]
+EVENT = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("id", "event", "data")},
+    "required": ["id", "event", "data"],
+}
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events, until the job has ended",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": {"text/event-stream": {"schema": EVENT}},
     }
 }
 ANYTHING: dict[int | str, dict[str, Any]] = {

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from shoal.web.api.access import problems, secured
 from shoal.web.mart.model import MartRequest
 from shoal.web.mart.service import plain
 from shoal.web.security import user_of
@@ -58,7 +59,8 @@ class Decision(BaseModel):
 
 def router(services: Services) -> APIRouter:
     """All routes of the mart."""
-    made = APIRouter(prefix="/mart", tags=["mart"])
+    answers = problems(404, 409, 422)
+    made = APIRouter(prefix="/mart", tags=["mart"], dependencies=secured(), responses=answers)
     _catalog(made, services)
     _requests(made, services)
     _decisions(made, services)

@@ -19,7 +19,7 @@ DEFINITION = {
         "name": "identifier",
         "zip": {"role": "quasi-identifier", "hierarchy": {"mask": 5}},
         "age": {"role": "quasi-identifier", "hierarchy": {"intervals": [5, 10, 20]}},
-        "diagnosis": "sensitive",
+        "diagnosis": {"role": "sensitive", "diversity": {"distinct": 3}},
     },
 }
 
@@ -47,7 +47,7 @@ class Problem(BaseModel):
         json_schema_extra={
             "examples": [
                 {
-                    "type": "https://shoal.example/docs/errors#unknown-column",
+                    "type": "docs/errors.md#unknown-column",
                     "title": "no column 'zip' in patients.csv",
                     "status": 422,
                     "detail": "no column 'zip' in patients.csv; did you mean 'zipcode'?",
