@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from web.accessible import violations
-from web.seeded import demo_project
+from web.seeded import definition_of, demo_project
 from web.server import Running
 
 pytestmark = pytest.mark.slow
@@ -101,6 +101,24 @@ def test_numbers_are_written_as_the_reader_writes_them(
     page.goto(address.replace("search", "demand"))
     expect(page.get_by_text("Up to 100 of 2.000 records may be left out.")).to_be_visible()
     context.close()
+
+
+def test_a_second_window_is_told_that_the_project_changed_and_overwrites_nothing(
+    page: Page, ui_server: Running
+) -> None:
+    data = ui_server.folder / "data"
+    project = demo_project(data).id
+    second = page.context.new_page()
+    for each in (page, second):
+        each.goto(f"/project/{project}/demand")
+        expect(each.get_by_text("The demand can be met")).to_be_visible()
+    page.get_by_role("spinbutton", name="k: how many look alike").fill("7")
+    expect(page.get_by_text("at most 1 in 7")).to_be_visible()
+    second.get_by_role("spinbutton", name="k: how many look alike").fill("9")
+    expect(second.get_by_role("dialog")).to_contain_text("changed in another tab or window")
+    assert definition_of(data, project)["k"] == 7
+    second.get_by_role("button", name="Load the page again").click()
+    expect(second.get_by_role("spinbutton", name="k: how many look alike")).to_have_value("7")
 
 
 def test_another_users_or_unknown_project_is_not_shown(page: Page) -> None:

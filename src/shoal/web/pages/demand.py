@@ -116,7 +116,7 @@ class _Page:
     def _suppression(self) -> None:
         editor = self.editor
         said = editor.get("suppression")
-        self._as_number = isinstance(said, int) and said > 1
+        self._as_number = isinstance(said, int) and said > 0
         with box("line"):
             kind = choice(
                 {"share": "Share", "number": "Number"},

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from shoal.errors import Mistake
     from shoal.web.pages.frame import StepFrame
 
-Path = Sequence[str]
+KeyPath = Sequence[str]
 
 
 class DemandEditor:
@@ -40,7 +40,7 @@ class DemandEditor:
         """The value at a path of keys, None where there is none."""
         return value_at(self.frame.project.definition, path)
 
-    def set(self, path: Path, value: Any) -> None:
+    def set(self, path: KeyPath, value: Any) -> None:
         """Save another value at a path; None takes it away."""
         if self.get(*path) != value:
             self.replace(with_value(self.frame.project.definition, path, value))
@@ -92,7 +92,7 @@ class DemandEditor:
     def number(
         self,
         label: str,
-        path: Path,
+        path: KeyPath,
         *,
         whole: bool = False,
         percent: bool = False,

@@ -14,33 +14,33 @@ from shoal.web.steps import role_of
 if TYPE_CHECKING:
     from shoal.web.pages.demand_editor import DemandEditor
 
-Path = tuple[str, ...]
+KeyPath = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class DemandKind:
     """One kind of demand: its key below the attribute, its name, what it is first, its sentence."""
 
-    key: Path
+    key: KeyPath
     term: str
     name: str
     first: Any
-    sentence: Callable[[DemandEditor, Path], None]
+    sentence: Callable[[DemandEditor, KeyPath], None]
 
 
-def _distinct(editor: DemandEditor, at: Path) -> None:
+def _distinct(editor: DemandEditor, at: KeyPath) -> None:
     text("span", "At least")
     editor.number("Different values", at, whole=True)
     text("span", "different values in every class")
 
 
-def _entropy(editor: DemandEditor, at: Path) -> None:
+def _entropy(editor: DemandEditor, at: KeyPath) -> None:
     text("span", "Values spread at least like")
     editor.number("Equally frequent values", at)
     text("span", "equally frequent ones in every class")
 
 
-def _recursive(editor: DemandEditor, at: Path) -> None:
+def _recursive(editor: DemandEditor, at: KeyPath) -> None:
     text("span", "The most frequent value less than")
     editor.number("c", (*at, "c"))
     text("span", "times as frequent as all from the")
@@ -48,7 +48,7 @@ def _recursive(editor: DemandEditor, at: Path) -> None:
     text("span", "on together")
 
 
-def _closeness(editor: DemandEditor, at: Path) -> None:
+def _closeness(editor: DemandEditor, at: KeyPath) -> None:
     text("span", "In every class spread as in the whole table, at most")
     editor.number("t, from 0 to 1", (*at, "t"))
     text("span", "apart, comparing values")
@@ -64,13 +64,13 @@ def _closeness(editor: DemandEditor, at: Path) -> None:
     made.on_value_change(lambda: editor.set((*at, "distance"), made.value))
 
 
-def _alpha(editor: DemandEditor, at: Path) -> None:
+def _alpha(editor: DemandEditor, at: KeyPath) -> None:
     text("span", "No value in more than")
     editor.number("Largest share of a class", at, percent=True)
     text("span", "of a class")
 
 
-def _likeness(editor: DemandEditor, at: Path) -> None:
+def _likeness(editor: DemandEditor, at: KeyPath) -> None:
     text("span", "No value more frequent in a class than in the table by more than")
     editor.number("beta", (*at, "beta"))
     text("span", "times")
@@ -78,7 +78,7 @@ def _likeness(editor: DemandEditor, at: Path) -> None:
     enhanced.on_value_change(lambda: editor.set((*at, "enhanced"), enhanced.value or None))
 
 
-def _disclosure(editor: DemandEditor, at: Path) -> None:
+def _disclosure(editor: DemandEditor, at: KeyPath) -> None:
     text("span", "Every value in every class, with a log-quotient to the table below")
     editor.number("delta", at)
 
@@ -169,6 +169,6 @@ class SensitiveColumns:
                     ),
                 )
 
-    def _change(self, column: str, at: Path, value: Any) -> None:
+    def _change(self, column: str, at: KeyPath, value: Any) -> None:
         self._editor.set(at, value)
         self._fill(column)

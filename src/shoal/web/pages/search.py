@@ -76,6 +76,8 @@ class _Page:
 
     def __init__(self, frame: StepFrame) -> None:
         self.frame, self.numbers = frame, frame.numbers
+        self._job = ""
+        self._stop_button: ui.button
         self.model = str(value_at(frame.project.definition, ("loss", "name")) or "iyengar")
 
     def build(self) -> None:
