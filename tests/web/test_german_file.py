@@ -30,7 +30,7 @@ def test_a_german_workbook_becomes_the_release_that_the_command_line_makes(
     for name in NAMES:
         expect(page.get_by_text(name, exact=True).first).to_be_visible()
     go_on(page, "Next: Hierarchies", "hierarchies")
-    go_on(page, "Continue to Demand", "demand")
+    go_on(page, "Next: Demand", "demand")
     search(page)
     release(page)
     own = tmp_path / "own"

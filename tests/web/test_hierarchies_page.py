@@ -139,7 +139,7 @@ def test_proposals_are_shown_with_their_reason_and_saved_when_going_on(
     expect(states.nth(1)).to_contain_text("5 levels above")
     expect(page.locator(".level-row")).to_have_count(5)
     expect(page.locator(".level-row").nth(3)).to_contain_text("[0,20)")
-    page.get_by_role("button", name="Continue to Demand").click()
+    page.get_by_role("button", name="Next: Demand").click()
     page.wait_for_url("**/demand")
     assert seeded.hierarchy("age") == {"intervals": [5, 10, 20]}
     assert seeded.hierarchy("zip") == {"mask": 5}
@@ -396,7 +396,7 @@ def test_a_sensitive_column_compared_by_its_hierarchy_gets_a_tree(
     page.goto(f"{seeded.address}?c=1")
     expect(page.get_by_text("Closeness by the hierarchy needs a tree")).to_be_visible()
     expect(row(page, "Oslo")).to_be_visible()
-    page.get_by_role("button", name="Continue to Demand").click()
+    page.get_by_role("button", name="Next: Demand").click()
     page.wait_for_url("**/demand")
     assert ("Oslo", "*") in seeded.rows("city")
 

@@ -30,6 +30,8 @@ from shoal.web.hierarchies.written import (
     kind_of_mapping,
     tree_mapping,
 )
+from shoal.web.jobs.model import Context
+from shoal.web.tasks import hierarchy_file
 
 CITIES = [
     ("Oslo", "Norway", "north", "*"),
@@ -418,3 +420,44 @@ def test_a_histogram_counts_every_number_once() -> None:
 def test_every_kind_has_a_sound_hierarchy_to_start_from(kind: str) -> None:
     for values in (["1", "22", "333"], ["a", "b"], ["2020-01-01"], []):
         kind_of_mapping("c", first_of_kind(kind, dict.fromkeys(values, 1)))
+
+
+def uploaded(tmp_path: Path, content: str) -> dict[str, Any]:
+    """The result of the task that reads an uploaded file."""
+    upload = tmp_path / "incoming-1"
+    upload.write_text(content, encoding="utf-8")
+    folder = tmp_path / "job"
+    folder.mkdir()
+    context = Context(folder, lambda _: None, lambda *_: None, 1 << 30)
+    arguments = {"path": str(upload), "name": "../my regions.csv", "column": "city"}
+    return hierarchy_file.run(arguments, context)
+
+
+@pytest.mark.parametrize("delimiter", [";", ",", "\t", "|"])
+def test_an_uploaded_file_is_read_with_any_usual_delimiter(tmp_path: Path, delimiter: str) -> None:
+    found = uploaded(tmp_path, f"a{delimiter}x{delimiter}*\nb{delimiter}y{delimiter}*\n")
+    assert found == {"values": 2, "height": 2, "single_top": True}
+    written = (tmp_path / "job" / hierarchy_file.FILE).read_text(encoding="utf-8")
+    assert written == "a;x;*\nb;y;*\n"
+    assert [file.name for file in (tmp_path / "job").iterdir()] == [hierarchy_file.FILE]
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ("", "empty-hierarchy"),
+        ("a;x\nb\n", "ragged-hierarchy"),
+        ("a\nb\n", "unreadable-hierarchy"),
+        ("a;x;y\nb;x;z\n", "not-nested"),
+        ("a;" + "x;" * 200 + "*\n", "large-hierarchy"),
+    ],
+)
+def test_a_bad_file_is_refused_by_its_owners_name_and_no_path(
+    tmp_path: Path, content: str, code: str
+) -> None:
+    with pytest.raises(BadHierarchy) as found:
+        uploaded(tmp_path, content)
+    assert found.value.code == code
+    assert "my regions.csv" in found.value.what
+    assert str(tmp_path) not in str(found.value)
+    assert list((tmp_path / "job").iterdir()) == []

@@ -34,7 +34,7 @@ def test_the_demo_is_released_as_the_command_line_does_it(
     page.wait_for_url("**/data")
     go_on(page, "Next: Columns", "columns")
     go_on(page, "Next: Hierarchies", "hierarchies")
-    go_on(page, "Continue to Demand", "demand")
+    go_on(page, "Next: Demand", "demand")
     search_and_explore(page)
     page.locator(".solution").nth(2).click()
     page.get_by_role("button", name="Choose this one").click()
@@ -79,7 +79,7 @@ if ADULT.exists():
         for name in names:
             column = columns.get_by_role("button", name=re.compile(f"^{name}"))
             upload_hierarchy(page, column, name)
-        go_on(page, "Continue to Demand", "demand")
+        go_on(page, "Next: Demand", "demand")
         search_and_explore(page)
         release(page)
         assert "--node=" not in page.locator(".command code").inner_text()

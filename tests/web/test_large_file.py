@@ -44,7 +44,7 @@ def test_300_000_records_become_the_release_that_the_command_line_makes(
     expect(page.get_by_role("heading", name="Columns", exact=True)).to_be_visible()
     assert time.monotonic() - began < 20
     go_on(page, "Next: Hierarchies", "hierarchies")
-    go_on(page, "Continue to Demand", "demand")
+    go_on(page, "Next: Demand", "demand")
     search(page)
     release(page)
     assert_equals_the_command_line(page, tmp_path / "own", data)

@@ -138,7 +138,7 @@ class HierarchiesPage:
                 "quiet",
             )
             self._facts = box("stack")
-        frame.primary("Continue to Demand", self._continue, icon="arrow_forward")
+        frame.primary("Next: Demand", self._continue, icon="arrow_forward")
         self._build_list()
         background_tasks.create(self._begin(), context=self._editor_box)
 

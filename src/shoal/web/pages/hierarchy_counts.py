@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from shoal.errors import ShoalError
+from shoal.errors import BadHierarchy, ShoalError
 from shoal.web.hierarchies.levels import Levels, Problem, levels_of
 from shoal.web.hierarchies.tree import Tree
 from shoal.web.hierarchies.written import kind_of_mapping
@@ -136,4 +136,10 @@ def tree_of(column: str, hierarchy: Any, counts: Counts, folder: Path) -> Tree:
         built = None
     if built is None or not built.labels[0]:
         return flat_tree(counts)
+    if len(built.labels[0]) > MOST_VALUES:
+        raise BadHierarchy(
+            f"a hierarchy of more than {MOST_VALUES} values is not edited as a tree",
+            hint="upload another file, or choose another kind",
+            code="large-hierarchy",
+        )
     return Tree.of_rows(list(built.rows()))

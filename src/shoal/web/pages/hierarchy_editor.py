@@ -25,9 +25,11 @@ from shoal.web.pages.hierarchy_step_editors import (
     edit_suppress,
 )
 from shoal.web.pages.hierarchy_tree_editor import TreeEditor
-from shoal.web.pages.hierarchy_upload import LARGEST, kept_hierarchy, kept_tree, read_upload
+from shoal.web.pages.hierarchy_upload import LARGEST, kept_tree, kept_upload, read_upload
 
 if TYPE_CHECKING:
+    from nicegui.elements.upload_files import FileUpload
+
     from shoal.web.hierarchies.levels import Levels
     from shoal.web.hierarchies.tree import Tree
     from shoal.web.pages.frame import StepFrame
@@ -157,7 +159,11 @@ class HierarchyEditor:
             most = self._frame.numbers.count(MOST_VALUES)
             note(f"A column with more than {most} values is not edited as a tree. Upload a file.")
             return
-        tree = await self._tree_now(counts)
+        try:
+            tree = await self._tree_now(counts)
+        except ShoalError as error:
+            note(f"{error.what}; {error.hint}.")
+            return
         if self._body.is_deleted:
             return
         text(
@@ -274,7 +280,7 @@ class HierarchyEditor:
             async def uploaded(event: Any) -> None:
                 problems.clear()
                 try:
-                    await self._take(event.file.name, await event.file.read())
+                    await self._take(event.file)
                 except ShoalError as error:
                     upload.reset()
                     with problems:
@@ -292,9 +298,13 @@ class HierarchyEditor:
             upload.props("flat accept=.csv,.txt").classes("hier-upload")
         shown.open()
 
-    async def _take(self, name: str, content: bytes) -> None:
-        projects, project = self._frame.services.projects, self._frame.project
-        found = await asyncio.to_thread(read_upload, self._column.name, name, content)
+    async def _take(self, upload: FileUpload) -> None:
+        projects, project, name = (
+            self._frame.services.projects,
+            self._frame.project,
+            self._column.name,
+        )
+        file, found = await read_upload(self._frame, name, upload)
         self._former[kind_key(self._hierarchy)] = self._hierarchy
-        kept = await asyncio.to_thread(kept_hierarchy, projects, project, found)
+        kept = await asyncio.to_thread(kept_upload, projects, project, name, file, found)
         await self._replace(kept)

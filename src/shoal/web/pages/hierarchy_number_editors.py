@@ -161,7 +161,7 @@ class CutsEditor:
         if len(self._inputs) != len(self._cuts):
             self._build_fields()
         for field, points in zip(self._inputs, self._cuts, strict=True):
-            field.value = ", ".join(f"{_plain(point):g}" for point in points)
+            field.value = ", ".join(str(_plain(point)) for point in points)
 
     def _build_fields(self) -> None:
         self._fields.clear()
