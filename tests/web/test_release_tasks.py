@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 import shoal
 from shoal.choosing import parse_levels
 from shoal.demo.files import write_demo
-from shoal.errors import Infeasible, UserError
+from shoal.errors import BadData, Infeasible, UserError
 from shoal.web.commands import run_command
 from shoal.web.found import Found, Standing
 from shoal.web.jobs.model import Context
 from shoal.web.node_words import release_sentence
 from shoal.web.numbers import numbers_for
 from shoal.web.tasks import compare, lattice, node, propose, release, solutions
+from shoal.web.tasks.release import accepted_of
 
 pytestmark = pytest.mark.slow
 
@@ -142,6 +143,18 @@ def test_a_proposal_writes_nothing_and_says_what_the_release_would(
     for key in ("levels", "loss", "suppressed", "classes", "smallest_class", "warnings"):
         assert proposed["result"][key] == made[key]
     assert [each["attribute"] for each in proposed["examples"]] == list(best["levels"])
+
+
+def test_only_what_was_accepted_is_released(server_folder: Path, context: Context) -> None:
+    layout = layout_in(server_folder)
+    best = solutions.run({"layout": layout, "best": 1}, context)["solutions"][0]["levels"]
+    seen = accepted_of(propose.run({"layout": layout, "levels": best}, context)["result"])
+    for other in ({"records": 1499}, {"warnings": [["kept-unique", "ward"]]}, {"classes": 1}):
+        with pytest.raises(BadData, match="changed"):
+            release.run(release_arguments(layout, accepted={**seen, **other}), context)
+        assert list(context.folder.iterdir()) == []
+    accepted = json.loads(json.dumps(seen))
+    assert release.run(release_arguments(layout, accepted=accepted), context)["files"]["release"]
 
 
 def test_nodes_are_described_and_compared_without_writing(

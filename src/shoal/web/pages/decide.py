@@ -31,6 +31,7 @@ from shoal.web.pages.theme import static
 from shoal.web.project_definition import RELEASE_FORMATS
 from shoal.web.release_files import release_arguments, with_format
 from shoal.web.security import user_of
+from shoal.web.tasks.release import accepted_of
 from shoal.web.users import require
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class DecidePage:
         self._format = wanted if wanted in RELEASE_FORMATS else "csv"
         self._ticks: list[ui.checkbox] = []
         self._accept: ui.button | None = None
+        self._seen: dict[str, Any] = {}
 
     def build(self) -> None:
         """The release where there is one, else the proposal."""
@@ -154,6 +156,7 @@ class DecidePage:
     def _proposed(self, job: Job) -> None:
         frame = self._frame
         plain = frame.services.jobs.result(job.id, frame.user.name)
+        self._seen = accepted_of(plain["result"])
         with self._content:
             self._show_proposal(plain)
         self._side.clear()
@@ -249,6 +252,7 @@ class DecidePage:
         }
         project = frame.save(decision=decision)
         arguments = release_arguments(frame.services, project, self._standing)
+        arguments["accepted"] = self._seen
         frame.services.audit.record(frame.user.name, "accepted a release", f"project {project.id}")
         job = frame.submit("release", arguments)
         frame.note_job("decision", job.id)

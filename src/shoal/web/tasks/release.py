@@ -2,7 +2,8 @@
 
 Arguments: `layout`; `levels`, the node to release, none for the best one; `seconds`, a limit for
 the search; `command`, what the report shows to make the same release again; `names`, the names of
-the files to write, by what they are; `definitions`, the texts of some of them by what they are.
+the files to write, by what they are; `definitions`, the texts of some of them by what they are;
+`accepted`, what a person saw and accepted: if the release would be another one, there is none.
 The folder then has the release and these files. The zip is there where the definition names
 hierarchy files; it has these and the definition.
 """
@@ -16,12 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.definition.read import override
+from shoal.engines.failures import source_changed
 from shoal.pipeline import run as release
 from shoal.report.result import to_dict, write_result
 from shoal.report.run import write_report
 from shoal.web.laid_out import laid_out
 
 if TYPE_CHECKING:
+    from shoal.pipeline import Ask
+    from shoal.report.proposal import Proposal
     from shoal.web.jobs.model import Context
 
 
@@ -39,6 +43,7 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
             file=layout["file"],
             node=arguments.get("levels"),
             transformation=plan,
+            ask=_as_accepted(arguments.get("accepted"), definition.source.shown),
         )
         write_report(result, limited, Path(names["report"]), command=arguments["command"])
         write_result(result, Path(names["result"]))
@@ -48,6 +53,26 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
         for name in written.values():
             shutil.move(name, context.folder / name)
     return {"result": to_dict(result), "files": written, "command": arguments["command"]}
+
+
+def accepted_of(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a proposed result the release must still be."""
+    seen = {key: result[key] for key in ("levels", "records", "removed", "suppressed", "classes")}
+    warnings = sorted({(each["code"], each["attribute"] or "") for each in result["warnings"]})
+    return {**seen, "warnings": [list(each) for each in warnings]}
+
+
+def _as_accepted(accepted: Mapping[str, Any] | None, source: str) -> Ask | None:
+    """Answers yes where the proposal is what was accepted, else raises: the source changed."""
+    if accepted is None:
+        return None
+
+    def answer(proposal: Proposal) -> bool:
+        if accepted_of(to_dict(proposal.result)) != accepted:
+            raise source_changed(source)
+        return True
+
+    return answer
 
 
 def _add_definitions(arguments: Mapping[str, Any]) -> None:
