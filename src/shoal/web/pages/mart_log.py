@@ -103,7 +103,7 @@ class LogPage:
         if not records:
             empty_state("history", "No entry yet", "Every request leaves an entry here.")
             return
-        with panel("Requests, the newest first"):
+        with panel("Requests, the newest first", classes="mart-log"):
             rows = [
                 (
                     numbers.count(each["number"]),

@@ -146,7 +146,7 @@ class Conditions:
             self._changed()
 
         several = row.operator == "in"
-        known = {**options, **{value: value for value in row.values}}
+        known = {**{value: value for value in row.values}, **options}
         value: Any = row.values if several else (row.values[0] if row.values else None)
         column = self._columns[row.column]
         is_whole = column.levels[0].labels is not None
