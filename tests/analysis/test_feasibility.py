@@ -88,6 +88,14 @@ def test_the_search_without_a_release_finds_what_a_run_releases(tmp_path: Path) 
     assert any(isinstance(event, Progress) for event in seen)
 
 
+def test_persons_are_counted_where_the_definition_names_them(tmp_path: Path) -> None:
+    asked = definition(tmp_path, person=["name"])
+    found = find_best(asked).to_dict()
+    released = to_dict(run({**asked, "output": str(tmp_path / "out.csv")}))
+    assert found["smallest_class_persons"] == released["smallest_class_persons"]
+    assert find_best(definition(tmp_path)).smallest_class_persons is None
+
+
 def test_nothing_is_written_by_a_search(tmp_path: Path) -> None:
     asked = definition(tmp_path, output=str(tmp_path / "out.csv"))
     find_best(asked)

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from shoal.analysis.nodes import Input, levels_of, name_of, precision_of
+from shoal.analysis.nodes import Input, levels_of, name_of, precision_of, smallest_class
 from shoal.collapse.read import open_records
 from shoal.events import History, Phase, Proved, Stopped, Working
 from shoal.pipeline import Observer, ignore, load, prepare
@@ -30,7 +30,8 @@ class BestNode:
 
     `proved` says that no node loses less. Otherwise none loses less than `bound`, and `ended` says
     why the search stopped before the proof. `losses` is the loss of each column, `heights` how many
-    levels it has. `progress` are the moments at which the best or the bound changed.
+    levels it has. Where the definition names persons, `smallest_class_persons` counts them.
+    `progress` are the moments at which the best or the bound changed.
     """
 
     levels: Mapping[str, int]
@@ -45,6 +46,7 @@ class BestNode:
     suppressed: int
     classes: int
     smallest_class: int
+    smallest_class_persons: int | None
     records: int
     tuples: int
     lattice: int
@@ -90,7 +92,9 @@ def _described(
 ) -> BestNode:
     table = problem.table
     names = [attribute.name for attribute in table.attributes]
-    losses = problem.objective.attribute_losses(best.node, problem.partition(best.node))
+    classes = problem.partition(best.node)
+    losses = problem.objective.attribute_losses(best.node, classes)
+    persons = None if table.persons is None else smallest_class(classes, released=True)
     return BestNode(
         levels=levels_of(problem, best.node),
         heights={attribute.name: attribute.height for attribute in table.attributes},
@@ -104,6 +108,7 @@ def _described(
         suppressed=best.suppressed,
         classes=best.classes,
         smallest_class=best.smallest_class,
+        smallest_class_persons=persons,
         records=table.records,
         tuples=table.tuples,
         lattice=problem.nodes,

@@ -242,7 +242,10 @@ class _Page:
             )
             with box("facts"):
                 fact("Classes", self.numbers.count(found["classes"]), term="class")
-                fact("Smallest class", self.numbers.count(found["smallest_class"]), "records")
+                persons = found["smallest_class_persons"]
+                smallest = found["smallest_class"] if persons is None else persons
+                unit = "records" if persons is None else "persons"
+                fact("Smallest class", self.numbers.count(smallest), unit)
                 of = f"of {self.numbers.things(found['records'], 'record')}"
                 fact("Left out", self.numbers.count(found["suppressed"]), of, term="suppression")
                 fact("Lattice", self.numbers.things(found["lattice"], "node"), term="lattice")
