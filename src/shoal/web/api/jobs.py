@@ -44,9 +44,10 @@ def router(services: Services) -> APIRouter:
     def list_jobs(
         request: Request,
         project: Annotated[str | None, Query(max_length=100)] = None,
+        most: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> list[JobOut]:
         """Your jobs, the newest first."""
-        found = jobs.of(custodian(request).name, project=project)
+        found = jobs.of(custodian(request).name, project=project, most=most)
         return [JobOut.of(each) for each in found]
 
     @routes.get("/{id}", operation_id="getJob", responses=problems(404, 422))

@@ -11,12 +11,21 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def resident(pid: int) -> int:
-    """The bytes of memory that a process uses; 0 where it has ended."""
+    """The bytes of memory of a process; 0 where it has ended, or the system does not say."""
     try:
         pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
     except (OSError, IndexError):
         return 0
     return int(pages) * PAGE
+
+
+def resident_with_children(pid: int) -> int:
+    """The bytes of memory of a process and of all that it has started, such as Spark's Java."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    except OSError:
+        children = []
+    return resident(pid) + sum(resident_with_children(int(child)) for child in children)
 
 
 def too_large() -> ShoalError:

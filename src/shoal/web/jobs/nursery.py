@@ -4,7 +4,7 @@ The server starts one nursery with `spawn`. For every job the nursery forks a fr
 takes milliseconds, and no worker ever sees the data of another job. The nursery has no threads of
 its own, so forking it is safe; the server, which has many, is never forked.
 
-It talks with the server over one socket, a JSON message per packet:
+It talks with the server over one socket, a JSON message a line:
     {"start": id, "folder": ..., "task": ..., "memory": ...}  with the worker's socket attached
     {"signal": id, "number": 9}
     {"ready": true} and {"started": id, "pid": ...} and {"ended": id, "status": ...} come back.
@@ -37,7 +37,7 @@ from shoal.web.jobs.warm import is_kept, warm_up
 from shoal.web.jobs.worker import work
 
 LONGEST = 65_536
-"""The most bytes of a message."""
+"""The most bytes that are read at a time."""
 PR_SET_PDEATHSIG = 1
 QUIET = 2.0
 """Seconds after the start until the search is loaded, so that the first jobs do not wait for it."""
@@ -63,12 +63,16 @@ class Nursery:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._pids: dict[str, int] = {}
+        self._sockets: list[int] = []
+        self._unread = b""
         self._warms_at: float | None = time.monotonic() + QUIET
         self._warming: int | None = None
 
     def serve(self) -> None:
         """Work until the server's end of the socket closes."""
-        woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        woken, wake = os.pipe()
+        os.set_blocking(woken, False)
+        os.set_blocking(wake, False)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -98,15 +102,21 @@ class Nursery:
         return None if self._warms_at is None else max(0.0, self._warms_at - time.monotonic())
 
     def _obey(self) -> bool:
-        """Do what one message says; False when the server has gone."""
-        packet, fds, _, _ = socket.recv_fds(self._control, LONGEST, 1)
-        if not packet:
+        """Do what the server says; False when it has gone.
+
+        The socket of a worker comes with the line that starts it, or before the line is complete.
+        """
+        part, sockets, _, _ = socket.recv_fds(self._control, LONGEST, 16)
+        if not part:
             return False
-        message = json.loads(packet)
-        if "start" in message:
-            self._start(message, fds[0])
-        elif message["signal"] in self._pids:
-            _kill(self._pids[message["signal"]], message["number"])
+        self._sockets += sockets
+        *lines, self._unread = (self._unread + part).split(b"\n")
+        for line in lines:
+            message = json.loads(line)
+            if "start" in message:
+                self._start(message, self._sockets.pop(0))
+            elif message["signal"] in self._pids:
+                _kill(self._pids[message["signal"]], message["number"])
         return True
 
     def _start(self, message: dict[str, Any], fd: int) -> None:
@@ -134,7 +144,8 @@ class Nursery:
             return pid
         status = 1
         try:
-            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if sys.platform == "linux":
+                ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:
                 os._exit(1)
             signal.set_wakeup_fd(-1)
@@ -163,7 +174,7 @@ class Nursery:
                 self._send({"ended": job, "status": os.waitstatus_to_exitcode(status)})
 
     def _send(self, message: dict[str, Any]) -> None:
-        self._control.send(json.dumps(message).encode())
+        self._control.sendall(json.dumps(message).encode() + b"\n")
 
 
 def _kill(pid: int, number: int) -> None:

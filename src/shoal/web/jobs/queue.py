@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
 import signal
 import threading
@@ -12,7 +13,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import rebuilt
+from shoal.errors import MissingExtra, rebuilt
 from shoal.web import tasks
 from shoal.web.jobs import limits
 from shoal.web.jobs.model import Job, JobEvent
@@ -59,6 +60,12 @@ class Jobs:
 
     def start(self) -> None:
         """Take up what an earlier server left, and begin to run jobs."""
+        if not hasattr(os, "fork"):
+            raise MissingExtra(
+                "this system cannot run jobs",
+                code="missing-driver",
+                hint="run the server on Linux or macOS; on Windows, in WSL",
+            )
         self._runner.recover()
         self._runner.start()
 
@@ -103,9 +110,9 @@ class Jobs:
             raise NotFound("there is no such job", "list your jobs to see what there is")
         return job
 
-    def of(self, owner: str, *, project: str | None = None) -> list[Job]:
-        """The jobs of a user, the newest first."""
-        return self._table.of(owner, project)
+    def of(self, owner: str, *, project: str | None = None, most: int | None = None) -> list[Job]:
+        """The jobs of a user, the newest first: all, or so many."""
+        return self._table.of(owner, project, -1 if most is None else most)
 
     def cancel(self, id: str, owner: str) -> Job:
         """End the job without a result; one that has ended stays as it is."""

@@ -69,11 +69,14 @@ class Runner(threading.Thread):
         self._running: dict[str, Running] = {}
         self._requests: deque[tuple[str, int]] = deque()
         self._selector = selectors.DefaultSelector()
-        self._woken, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._woken, self._wake = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(self._wake, False)
         self._closing = False
         self._nursery: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._ready = False
+        self._heard = b""
 
     def published(self, id: str) -> Path:
         """Where the folder of a job that is done is."""
@@ -145,7 +148,7 @@ class Runner(threading.Thread):
     # The nursery
 
     def _start_nursery(self) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = socket.socketpair()
         environment = {key: os.environ[key] for key in PASSED_ON if key in os.environ}
         environment["OPENBLAS_NUM_THREADS"] = "1"
         self._nursery = subprocess.Popen(  # noqa: S603 no word of it comes from a client
@@ -157,7 +160,7 @@ class Runner(threading.Thread):
             start_new_session=True,
         )
         theirs.close()
-        self._control, self._ready = ours, False
+        self._control, self._ready, self._heard = ours, False, b""
         self._selector.register(ours, selectors.EVENT_READ, self._hear_nursery)
 
     def _stop_nursery(self) -> None:
@@ -186,7 +189,12 @@ class Runner(threading.Thread):
         if not packet:
             self._nursery_died()
             return
-        message = json.loads(packet)
+        *lines, self._heard = (self._heard + packet).split(b"\n")
+        for line in lines:
+            self._heed(json.loads(line))
+
+    def _heed(self, message: dict[str, Any]) -> None:
+        """Take note of what the nursery says."""
         if "ready" in message:
             self._ready = True
         elif "started" in message:
@@ -206,7 +214,8 @@ class Runner(threading.Thread):
 
     def _tell_nursery(self, message: dict[str, Any], *fds: int) -> None:
         if self._control is not None:
-            socket.send_fds(self._control, [json.dumps(message).encode()], list(fds))
+            line = json.dumps(message).encode() + b"\n"
+            socket.send_fds(self._control, [line], list(fds))
 
     # Jobs
 
@@ -328,7 +337,7 @@ class Runner(threading.Thread):
         for running in self._running.values():
             if running.killed is not None or running.pid is None:
                 continue
-            if limits.resident(running.pid) > self._limits.job_memory:
+            if limits.resident_with_children(running.pid) > self._limits.job_memory:
                 running.killed = limits.too_large()
             elif now - running.began > self._limits.job_seconds:
                 running.killed = limits.too_long(self._limits.job_seconds)

@@ -27,6 +27,8 @@ CREATE TABLE IF NOT EXISTS jobs (
 );
 CREATE INDEX IF NOT EXISTS jobs_of_owner ON jobs (owner, created);
 CREATE INDEX IF NOT EXISTS jobs_in_state ON jobs (state, created);
+CREATE INDEX IF NOT EXISTS jobs_of_owner_in_state ON jobs (owner, state);
+CREATE INDEX IF NOT EXISTS jobs_of_owner_by_start ON jobs (owner, started);
 CREATE TABLE IF NOT EXISTS job_events (
     job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE, number INTEGER NOT NULL,
     name TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (job, number)
@@ -80,13 +82,12 @@ class JobTable:
         """What a job was submitted with, as JSON."""
         return str(self._store.read("SELECT arguments FROM jobs WHERE id = ?", (id,))[0][0])
 
-    def of(self, owner: str, project: str | None) -> list[Job]:
-        """The owner's jobs, the newest first."""
-        condition, params = "owner = ?", [owner]
-        if project is not None:
-            condition, params = "owner = ? AND project = ?", [owner, project]
+    def of(self, owner: str, project: str | None, most: int) -> list[Job]:
+        """The owner's jobs, the newest first; a negative number for all of them."""
         rows = self._store.read(
-            f"SELECT {SHOWN} FROM jobs WHERE {condition} ORDER BY created DESC, id", params
+            f"SELECT {SHOWN} FROM jobs WHERE owner = ? AND (? IS NULL OR project = ?)"
+            " ORDER BY created DESC, id LIMIT ?",
+            (owner, project, project, most),
         )
         return [_job(row) for row in rows]
 
