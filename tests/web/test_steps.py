@@ -43,12 +43,16 @@ def test_without_a_quasi_identifier_nothing_after_columns_is_open(services: Serv
     assert statuses(services, project) == ["done", "open", *["blocked"] * 6]
 
 
-def test_a_hierarchy_for_each_quasi_identifier_makes_that_step_done(services: Services) -> None:
+def test_hierarchies_are_done_when_each_column_has_one_and_the_page_was_opened(
+    services: Services,
+) -> None:
     definition = {"k": 5, "attributes": {"zip": QUASI, "age": "quasi-identifier"}}
     project = project_with(services, source={"upload": "a.csv"}, definition=definition)
     assert state(services, project, "hierarchies").status == "open"
     whole = {"k": 5, "attributes": {"zip": QUASI, "age": QUASI}}
     project = services.projects.change(project, definition=whole)
+    assert state(services, project, "hierarchies").status == "open"
+    project = services.projects.note_visit(project, "hierarchies")
     assert state(services, project, "hierarchies").status == "done"
     assert state(services, project, "explore").reason == "first search"
 
