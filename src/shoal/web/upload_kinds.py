@@ -26,8 +26,6 @@ MOST_RATIO = 300
 SMALL = 64 * 1024**2
 MOST_COLUMNS = 2_000
 """Columns of a table."""
-LONGEST_LINE = 4 * 1024**2
-"""Bytes of the first line of a text file."""
 HEAD = 64 * 1024
 PIECE = 1024**2
 
