@@ -78,6 +78,14 @@ def test_a_sample_of_many_values_leads_to_the_same_counts_and_roles(
         assert one.attribute == other.attribute
 
 
+def test_a_large_table_is_counted_column_by_column_with_the_same_result(
+    patients: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = profiled(patients)
+    monkeypatch.setattr(table_profile, "MOST_CELLS", 0)
+    assert profiled(patients) == at_once
+
+
 def test_stated_texts_for_missing_replace_the_guessed_ones(patients: Path) -> None:
     found = profiled(patients, ("?",))
     assert found.missing == ("?",)

@@ -144,6 +144,26 @@ def test_how_the_file_is_read_is_said_before_it_fails(tmp_path: Path) -> None:
     assert str(tmp_path) not in str(failed.value)
 
 
+def test_no_path_of_the_server_is_in_a_problem_of_reading(tmp_path: Path) -> None:
+    path = tmp_path / "data-123.xml"
+    path.write_text(
+        '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><r><w><a>&a;</a></w></r>'
+    )
+    with pytest.raises(BadData, match=r"^rows\.xml has a document type") as failed:
+        profiled(path, tmp_path / "job", label="rows.xml")
+    assert str(tmp_path) not in str(failed.value)
+
+
+def test_many_columns_are_counted_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    names = [f"c{i}" for i in range(300)]
+    rows = [",".join(str((i * j) % 7) for j in range(300)) for i in range(20)]
+    path.write_text("\n".join([",".join(names), *rows]))
+    found = profiled(path, tmp_path / "job")
+    assert [column["name"] for column in found["columns"]] == names
+    assert found["columns"][3]["distinct"] == 7
+
+
 def test_more_records_than_allowed_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     path.write_text("a\n" + "1\n" * 100)

@@ -67,6 +67,21 @@ def test_an_upload_is_what_was_sent_in_a_private_file_with_a_name_of_ours(tmp_pa
     assert (upload.label, upload.kind, upload.bytes) == ("people.csv", "CSV", len(CSV))
 
 
+@pytest.mark.parametrize(
+    ("content", "label", "kept"),
+    [
+        (gzip.compress(CSV), "people.csv", "people.csv.gz"),
+        (gzip.compress(CSV), "people.csv.GZ", "people.csv.gz"),
+        (CSV, "people.csv.gz", "people.csv"),
+        (CSV, "", "data"),
+    ],
+)
+def test_a_label_ends_in_gz_just_where_the_file_is_packed(
+    tmp_path: Path, content: bytes, label: str, kept: str
+) -> None:
+    assert receive(make(tmp_path), content, label=label).label == kept
+
+
 def test_another_user_never_finds_an_upload(tmp_path: Path) -> None:
     uploads = make(tmp_path)
     upload = receive(uploads, CSV)

@@ -139,7 +139,7 @@ class Uploads:
                 raise
             finally:
                 part.unlink(missing_ok=True)
-        label = shown_label(label)
+        label = _with_packing(shown_label(label), file)
         return Upload(upload_id, owner, file, label, kind.name, size, time.time())
 
     def get(self, upload_id: str, owner: str) -> Upload:
@@ -224,6 +224,12 @@ def shown_label(label: str) -> str:
     """The user's name for a file, to be shown: its last part, one line, not too long."""
     last = label.replace("\\", "/").rpartition("/")[2]
     return "".join(each for each in last if each.isprintable()).strip()[:200] or "data"
+
+
+def _with_packing(label: str, file: str) -> str:
+    """The label with the ending .gz just where the file is packed: readers go by the name."""
+    plain = label[:-3] if label.lower().endswith(".gz") else label
+    return f"{plain}.gz" if file.endswith(".gz") else plain or "data"
 
 
 def too_many_bytes(most: int) -> TooLarge:

@@ -30,7 +30,6 @@ from shoal.web.cached_table import TABLE, copy_table
 from shoal.web.project_definition import plain_file_name
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Source
     from shoal.web.jobs.model import Context
 
 COPYING = 0.5
@@ -39,59 +38,54 @@ COPYING = 0.5
 
 def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """Copy the records, count every column, guess its role."""
-    reading, location = _read(arguments, context)
-    context.observe(Phase("read", arguments.get("label") or ""))
     resources = Resources(memory_limit=context.memory // 2)
     copying = replace(resources, on_progress=lambda done: context.observe(Working(COPYING * done)))
     table = context.folder / TABLE
-    with _opened(location, arguments, copying) as source:
-        records = copy_table(source, table, arguments["most"])
+    with _beside(arguments) as file:
+        reading = None if file is None else _read(file, arguments["stated"], context)
+        said = {} if reading is None else reading["source"]
+        location = arguments["location"] if file is None else {"path": str(file), **said}
+        context.observe(Phase("read", arguments["label"]))
+        source: Any = TypeAdapter(SourceChoice)
+        options = source.validate_python(location).options()
+        with open_source(options, resources=copying) as records:
+            number = copy_table(records, table, arguments["most"])
     context.observe(Working(COPYING))
 
     def progress(done: int, columns: int) -> None:
         context.observe(Working(COPYING + (1 - COPYING) * done / columns))
 
     with open_files(FileOptions(str(table)), name=arguments["label"], resources=resources) as copy:
-        seen = [each["text"] for each in reading["missing"]] if reading else ()
+        seen = () if reading is None else [each["text"] for each in reading["missing"]]
         found = profile_table(copy, arguments["missing"], seen, progress)
-    return {**_json(found), "records": records, "reading": reading, "source": location.get("said")}
-
-
-def _read(
-    arguments: Mapping[str, Any], context: Context
-) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """How the file is read, and where the records are; an allowed source is read as it says."""
-    if "location" in arguments:
-        return None, {"location": arguments["location"], "said": {}}
-    found = guess_reading(Path(arguments["path"]), arguments["label"], arguments["stated"])
-    reading = found.to_json()
-    context.say("reading", reading)
-    if found.problem is not None:
-        raise found.problem
-    said = found.source()
-    return reading, {
-        "location": {"path": plain_file_name(arguments["label"]), **said},
-        "said": said,
-    }
+    return {**_json(found), "records": number, "reading": reading, "source": said}
 
 
 @contextmanager
-def _opened(
-    location: Mapping[str, Any], arguments: Mapping[str, Any], resources: Resources
-) -> Iterator[Source]:
-    """The source, with an uploaded file under the user's own name, which messages then have."""
-    choice: Any = TypeAdapter(SourceChoice)
+def _beside(arguments: Mapping[str, Any]) -> Iterator[Path | None]:
+    """The uploaded file under the user's own name, which messages then have; None without one."""
+    if "path" not in arguments:
+        yield None
+        return
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            if "path" in arguments:
-                Path(plain_file_name(arguments["label"])).symlink_to(arguments["path"])
-            options = choice.validate_python(location["location"]).options()
-            with open_source(options, resources=resources) as source:
-                yield source
+            file = Path(plain_file_name(arguments["label"]))
+            file.symlink_to(arguments["path"])
+            yield file
         finally:
             os.chdir(before)
+
+
+def _read(file: Path, stated: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    """How the file is read, as it is stated and guessed."""
+    found = guess_reading(file, file.name, stated)
+    reading = found.to_json()
+    context.say("reading", reading)
+    if found.problem is not None:
+        raise found.problem
+    return reading
 
 
 def _json(found: TableProfile) -> dict[str, Any]:
