@@ -36,7 +36,7 @@ from shoal.web.origins import (
 from shoal.web.rates import Rate, network_of
 from shoal.web.refusals import NotFound, NotLoggedIn, Refusal, TooMany
 from shoal.web.services import Services
-from shoal.web.sockets import client_user
+from shoal.web.sockets import client_user, pages_of
 from shoal.web.users import User, require
 
 USER = "shoal.user"
@@ -254,12 +254,14 @@ class Guard:
 
 
 def _check_page(path: str, user: User) -> None:
-    """Refuse pages of other roles, and what belongs to a page of another user."""
+    """Refuse pages of other roles, what belongs to a page of another user, and too many pages."""
     for begin, role in ROLE_OF_PATHS:
         if path.startswith(begin):
             require(user, role)
     if path.startswith("/_nicegui/client/") and client_user(path.split("/")[3]) != user:
         raise NotFound("there is no such page")
+    if not is_asset(path) and not path.startswith(API) and pages_of(user) >= MOST_OPEN:
+        raise TooMany(f"{MOST_OPEN} pages are open already", 60)
 
 
 def _without_forwarded(scope: Scope) -> Headers:

@@ -28,6 +28,12 @@ def client_user(client_id: str) -> User | None:
     return user
 
 
+def pages_of(user: User) -> int:
+    """How many pages of a user the server holds in memory, shown or just closed."""
+    found = (client.request.scope.get("shoal.user") for client in Client.instances.values())
+    return sum(owner == user for owner in found)
+
+
 def guard_sockets(users: Users) -> None:
     """Put the check before every handler of NiceGUI's websocket, and allow no other transport.
 
