@@ -128,14 +128,13 @@ TEAM = {
     "ruth": ["researcher"],
     "ada": ["admin"],
     "eve": ["admin"],
-    "flo": ["admin"],
 }
 """The users of `team_server` and their roles. Nobody has more than one, so that each is tested."""
 
 
 @pytest.fixture(scope="session")
 def team_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """`shoal serve` with six users and the demonstration's patients as an allowed source."""
+    """`shoal serve` with five users and the demonstration's patients as an allowed source."""
     folder = tmp_path_factory.mktemp("team")
     from shoal.demo.files import write_demo
 

@@ -8,6 +8,7 @@ import stat
 import sys
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,6 +18,7 @@ from shoal.web.folder_lock import lock_folder
 from shoal.web.project_definition import allowed_location
 from shoal.web.rates import Rate, network_of
 from shoal.web.refusals import Forbidden, TooMany
+from shoal.web.security import MOST_PAGES, check_page
 from shoal.web.services import open_services
 from shoal.web.serving import PrivateFormatter, bound_socket
 from shoal.web.settings import Account, AllowedSource, Settings
@@ -123,6 +125,19 @@ def test_neighbours_of_an_ipv6_network_are_counted_together() -> None:
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff") != network_of("2001:db9::1")
     assert network_of("10.0.0.1") != network_of("10.0.0.2")
     assert network_of("testclient") == "unknown"
+
+
+def test_a_user_cannot_fill_the_memory_with_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    eve, bob = (User(name, frozenset({"custodian"})) for name in ("eve", "bob"))
+    opened = SimpleNamespace(request=SimpleNamespace(scope={"shoal.user": eve}))
+    pages = {str(number): opened for number in range(MOST_PAGES - 1)}
+    monkeypatch.setattr("nicegui.Client.instances", pages)
+    check_page("/", eve)
+    pages["another"] = opened
+    with pytest.raises(TooMany):
+        check_page("/", eve)
+    check_page("/api/v1/jobs", eve)
+    check_page("/", bob)
 
 
 def test_one_server_uses_a_folder_at_a_time(tmp_path: Path) -> None:

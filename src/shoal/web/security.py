@@ -44,6 +44,8 @@ SESSION = "shoal.session"
 PUBLIC = frozenset({"/login", "/start", "/favicon.ico", "/api/v1/health"})
 MOST_OPEN = 200
 """How many requests and pages one user may have open at a time."""
+MOST_PAGES = 300
+"""How many pages of one user the server holds in memory, each for a minute after it was closed."""
 ROLE_OF_PATHS = (("/project/", "custodian"), ("/audit", "admin"))
 """Pages that need a role, whatever they check themselves."""
 access = logging.getLogger("shoal.web.access")
@@ -244,7 +246,7 @@ class Guard:
         elif not is_asset(path):
             self._rate.hit(asker.user.name)
         if asker is not None:
-            _check_page(path, asker.user)
+            check_page(path, asker.user)
 
     @staticmethod
     def _scope(scope: Scope, asker: Asker | None) -> dict[str, Any]:
@@ -253,15 +255,15 @@ class Guard:
         return {**scope, USER: asker.user, SESSION: asker.session}
 
 
-def _check_page(path: str, user: User) -> None:
+def check_page(path: str, user: User) -> None:
     """Refuse pages of other roles, what belongs to a page of another user, and too many pages."""
     for begin, role in ROLE_OF_PATHS:
         if path.startswith(begin):
             require(user, role)
     if path.startswith("/_nicegui/client/") and client_user(path.split("/")[3]) != user:
         raise NotFound("there is no such page")
-    if not is_asset(path) and not path.startswith(API) and pages_of(user) >= MOST_OPEN:
-        raise TooMany(f"{MOST_OPEN} pages are open already", 60)
+    if not is_asset(path) and not path.startswith(API) and pages_of(user) >= MOST_PAGES:
+        raise TooMany(f"{MOST_PAGES} pages are open already", 60)
 
 
 def _without_forwarded(scope: Scope) -> Headers:
