@@ -197,6 +197,23 @@ def test_an_allowed_source_is_used_by_its_name(alice: httpx.Client) -> None:
     assert alice.get(f"/jobs/{job}/release").text.startswith("sex\n")
 
 
+def test_a_population_may_be_an_allowed_source(alice: httpx.Client) -> None:
+    upload_id = upload(alice, "sex\nfemale\nfemale\nmale\nmale\n", "source.csv")
+    definition = {
+        "source": {"upload": upload_id},
+        "k": 2,
+        "attributes": {"sex": {"role": "quasi-identifier", "hierarchy": "suppress"}},
+    }
+    checked = alice.post("/definitions/check", json={"definition": definition})
+    assert "source: source.csv" in checked.json()["definition"]
+    definition["population"] = {"source": {"source": "patients"}, "k": 3}
+    job = submit(alice, "run", definition=definition)
+    assert ended(alice, job)["problem"] is None
+    assert "{source: patients}" in alice.get(f"/jobs/{job}/definition").text
+    answer = alice.get(f"/jobs/{job}/definition", params={"format": "xml"})
+    problem(answer, 404, "not-found")
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [

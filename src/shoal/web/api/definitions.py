@@ -82,7 +82,7 @@ def _prepare(services: Services, user: User, raw: bytes, body: DefinitionIn) -> 
     return Prepared(
         translation.with_locations(shown),
         translation.files,
-        _texts(definition, shown),
+        _texts(definition, shown, names_sources=bool(translation.locations)),
         str(shown["output"]["path"]),
     )
 
@@ -310,8 +310,13 @@ def _file_name(label: str, file: str) -> str:
     return name if name.lower().endswith(f".{ending}") else f"{name.partition('.')[0]}.{ending}"
 
 
-def _texts(definition: Definition, shown: Mapping[str, Any]) -> dict[str, str]:
-    """The definition to download: its files by their names, allowed sources by theirs."""
+def _texts(
+    definition: Definition, shown: Mapping[str, Any], *, names_sources: bool
+) -> dict[str, str]:
+    """The definition to download: its files by their names, allowed sources by theirs.
+
+    One that names allowed sources is for this server only, and has no other form than YAML.
+    """
     mapping = to_mapping(definition)
     mapping["source"] = shown["source"]
     if "population" in shown:
@@ -321,7 +326,7 @@ def _texts(definition: Definition, shown: Mapping[str, Any]) -> dict[str, str]:
             mapping["attributes"][name]["hierarchy"] = said["hierarchy"]
     lines = (line for key in mapping for line in yaml_lines(key, mapping[key]))
     texts = {"yaml": "".join(f"{line}\n" for line in lines)}
-    if "source" not in mapping["source"]:
+    if not names_sources:
         model = Definition.model_validate(
             mapping, context={"folder": Path()}, by_alias=True, by_name=False
         )
