@@ -175,3 +175,15 @@ def test_records_that_are_alone_are_counted_as_a_plain_loop_counts_them(patients
         classes=len(classes),
     )
     assert nothing == Uniqueness(1500, 0, 0, 1)
+
+
+def test_what_keeps_a_column_from_being_one_of_numbers_is_said_without_a_value(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "p.csv"
+    rows = "".join(f"{20 + i % 60},x{i % 3}\n" for i in range(300))
+    path.write_text(f"age,b\n{rows}geheim,x1\n", encoding="utf-8")
+    age, other = profiled(path).columns
+    assert "1 record has 1 value of another kind" in age.reason
+    assert "geheim" not in age.reason
+    assert "another kind" not in other.reason

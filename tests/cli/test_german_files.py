@@ -145,6 +145,36 @@ def test_risk_counts_the_records_that_the_definition_reads(folder: Path) -> None
     assert (before["records"], before["classes"]) == (len(rows), len(set(rows)))
 
 
+def test_check_measures_the_file_as_the_definition_reads_it(folder: Path) -> None:
+    stated = ("--sheet", "Daten", "--header", str(HEADER_ROW), "--decimal", ",")
+    columns = ("--qi", "Größe (cm)", "--qi", "Geschlecht", "--missing-value", "k.A.")
+    said = run(folder, "check", "patienten.xlsx", *columns, *stated, "--json", "--no-warnings")
+    cells = [(plain(row[5]), row[3]) for row in records()]
+    expected = Counter(tuple(None if c in ("k.A.", None) else c for c in pair) for pair in cells)
+    assert json.loads(said)["k"] == min(expected.values())
+    wrong = shoal("check", "patienten.xlsx", *columns, "--header", "x", folder=folder)
+    assert wrong.returncode == 2
+
+
+def test_files_of_both_ways_to_write_numbers_are_one_table(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Titel\nx;y\n1.234,5;a\n2,5;b\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("x,y\n1234.5,a\n2.5,b\n", encoding="utf-8")
+    (tmp_path / "d.yaml").write_text(
+        """
+source: [{path: a.csv, header: 2, decimal: ",", delimiter: ";"}, b.csv]
+output: release.csv
+k: 2
+attributes:
+  x: {role: quasi-identifier, hierarchy: {intervals: [10, 5000]}}
+  y: keep
+""",
+        encoding="utf-8",
+    )
+    run(tmp_path, "run", "d.yaml")
+    assert (tmp_path / "release.csv").read_text() == "x,y\n1234.5,a\n1234.5,a\n2.5,b\n2.5,b\n"
+    run(tmp_path, "verify", "release.csv", "-d", "d.yaml")
+
+
 def test_what_is_stated_wins_over_what_is_guessed(folder: Path) -> None:
     stated = ("--sheet", "Daten", "--header", "4", "--decimal", ".")
     run(folder, "init", "patienten.xlsx", "-o", "stated.yaml", *stated)

@@ -21,6 +21,7 @@ from shoal.cautions.kept import Kept, cautions_of, is_prose
 from shoal.definition.draft import MISSING_TOKENS, Guess, Profile, Repeated, guess_all
 from shoal.definition.draft_persons import repeated_persons, with_likeness
 from shoal.definition.hierarchies.registry import written
+from shoal.definition.obstacles import obstacle
 from shoal.definition.write import attribute_mapping
 from shoal.encode.propose import propose
 from shoal.engines.duckdb.source import TableSource
@@ -174,7 +175,9 @@ def _counted(name: str, table: pa.Table | None, missing: Sequence[str], records:
     absent = records - int(sizes.sum())
     kind = type_of(values)
     sample = _sample(values)
-    profile = Profile(name, sample, records, absent, others=len(values) - len(sample))
+    others = len(values) - len(sample)
+    said = "" if others else obstacle(dict(zip(values.to_pylist(), sizes.tolist(), strict=True)))
+    profile = Profile(name, sample, records, absent, others=others, obstacle=said)
     alike = int((sizes * (sizes - 1)).sum()) + absent * (absent - 1)
     separation = 1 - alike / (records * (records - 1)) if records > 1 else 0.0
     bars = histogram(values, sizes, kind)

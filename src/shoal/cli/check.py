@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.file_options import Decimal, Header, Sheet, decimal_mark, header_row
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -115,6 +117,9 @@ def check(
     encoding: Annotated[
         str | None, typer.Option(help="That of a CSV, such as latin-1; UTF-8 by default.")
     ] = None,
+    header: Header = None,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
     pair_limit: Annotated[
         int | None,
         typer.Option(min=0, help="Pairs to compare for the maybe matches; 100 billion without."),
@@ -140,7 +145,14 @@ def check(
 
     options = {"l": l, "entropy-l": entropy_l, "t": t, "alpha": alpha, "beta": beta, "delta": delta}
     demanded = {name: float(value) for name, value in options.items() if value is not None}
-    how = FileOptions(path=data, delimiter=delimiter, encoding=encoding)
+    how = FileOptions(
+        path=data,
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header_row(header),
+        decimal=decimal_mark(decimal),
+        options={} if sheet is None else {"sheet": sheet},
+    )
     with (
         progress_of(f"Measuring {data}") as display,
         closing(open_files(how, resources=Resources(on_progress=display.share))) as source,

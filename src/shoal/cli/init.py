@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.file_options import Decimal, Header, Sheet, decimal_mark, header_row
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
@@ -46,13 +47,9 @@ def init(
     encoding: Annotated[
         str | None, typer.Option(help="That of a CSV, such as latin-1; UTF-8 by default.")
     ] = None,
-    header: Annotated[
-        str | None, typer.Option(help="The row with the names, such as 3; or true or false.")
-    ] = None,
-    decimal: Annotated[
-        str | None, typer.Option(help='What is before decimals: "," or "."; guessed by default.')
-    ] = None,
-    sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file.")] = None,
+    header: Header = None,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the definition.")] = False,
 ) -> None:
     """Write a commented definition with proposed roles and hierarchies to start from."""
@@ -67,8 +64,8 @@ def init(
         data,
         delimiter=delimiter,
         encoding=encoding,
-        header=_row(header),
-        decimal=_mark(decimal),
+        header=header_row(header),
+        decimal=decimal_mark(decimal),
         options={} if sheet is None else {"sheet": sheet},
     )
     found = drafted(how, path.parent, k)
@@ -87,22 +84,6 @@ class Drafted:
 
     text: str
     notes: tuple[str, ...]
-
-
-def _row(text: str | None) -> bool | int | None:
-    """The option --header: true, false or the number of a row."""
-    words = {None: None, "true": True, "false": False}
-    if text in words:
-        return words[text]
-    if not re.fullmatch("[1-9][0-9]{0,6}", text or ""):
-        raise typer.BadParameter("give true, false or the number of a row", param_hint="--header")
-    return int(text or "") if text != "1" else True
-
-
-def _mark(text: str | None) -> str | None:
-    if text not in (None, ",", "."):
-        raise typer.BadParameter('give "," or "."', param_hint="--decimal")
-    return text
 
 
 def definition_for(options: FileOptions, folder: Path, k: int) -> str:
