@@ -309,6 +309,25 @@ def test_a_job_whose_folder_was_published_before_a_crash_is_done(
     assert jobs.result(job.id, "ada")["result"]["status"] == "optimal"
 
 
+def test_the_jobs_of_a_project_are_forgotten_with_it(
+    start: Start, quick: dict[str, Any], slow: dict[str, Any], tmp_path: Path
+) -> None:
+    jobs = start()
+    kept = ended(jobs, submit(jobs, quick))
+    gone = [
+        jobs.submit("release", arguments_of(each), owner="ada", project="p")
+        for each in (quick, slow)
+    ]
+    ended(jobs, gone[0])
+    until(jobs, gone[1], "phase")
+    jobs.forget("p", "eve")
+    assert len(jobs.of("ada", project="p")) == 2
+    jobs.forget("p", "ada")
+    assert [job.id for job in jobs.of("ada")] == [kept.id]
+    wait_for(lambda: list((tmp_path / "jobs" / "running").iterdir()) == [])
+    assert [path.name for path in (tmp_path / "jobs" / "done").iterdir()] == [kept.id]
+
+
 def test_jobs_are_deleted_with_their_files_after_a_set_time(
     start: Start, quick: dict[str, Any], tmp_path: Path
 ) -> None:

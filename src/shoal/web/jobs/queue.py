@@ -48,6 +48,11 @@ class TooManyJobs(Refusal):
         super().__init__(what, code="too-many-jobs", hint="wait for one to end, or cancel one")
 
 
+def no_such_job() -> NotFound:
+    """The job is unknown, deleted, or another user's."""
+    return NotFound("there is no such job", "list your jobs to see what there is")
+
+
 class Jobs:
     """The jobs of all users. `start` runs them until `close`."""
 
@@ -107,7 +112,7 @@ class Jobs:
         """The job; NotFound is the same for unknown ids and for those of others."""
         job = self._table.get(id, owner)
         if job is None:
-            raise NotFound("there is no such job", "list your jobs to see what there is")
+            raise no_such_job()
         return job
 
     def of(self, owner: str, *, project: str | None = None, most: int | None = None) -> list[Job]:
@@ -160,7 +165,11 @@ class Jobs:
 
     def result(self, id: str, owner: str) -> Any:
         """What the task returned; the job's problem as an error where it failed."""
-        return json.loads((self._published(id, owner) / RESULT).read_text(encoding="utf-8"))
+        try:
+            text = (self._published(id, owner) / RESULT).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise no_such_job() from None
+        return json.loads(text)
 
     def folder(self, id: str, owner: str) -> Path:
         """The files of a job that is done."""

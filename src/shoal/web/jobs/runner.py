@@ -100,8 +100,8 @@ class Runner(threading.Thread):
 
     def delete(self, id: str) -> None:
         """Delete a job that has ended, with its files; any thread may call it."""
-        shutil.rmtree(self.published(id), ignore_errors=True)
         self._table.delete(id)
+        shutil.rmtree(self.published(id), ignore_errors=True)
 
     def recover(self) -> None:
         """Give every job that was running when the server ended a true state.
@@ -116,7 +116,9 @@ class Runner(threading.Thread):
                 self._end(order.id, "done")
             else:
                 self._lose(order)
-        for leftover in self._working.iterdir():
+        known = self._table.ids()
+        leftovers = [each for each in self._done.iterdir() if each.name not in known]
+        for leftover in (*self._working.iterdir(), *leftovers):
             shutil.rmtree(leftover, ignore_errors=True)
 
     def run(self) -> None:

@@ -178,6 +178,10 @@ class JobTable:
         """Forget a job and its events."""
         self._store.write("DELETE FROM jobs WHERE id = ?", (id,))
 
+    def ids(self) -> set[str]:
+        """The ids of all jobs."""
+        return {row["id"] for row in self._store.read("SELECT id FROM jobs")}
+
     def counts(self) -> dict[str, int]:
         """How many jobs there are in each state."""
         rows = self._store.read("SELECT state, count(*) AS jobs FROM jobs GROUP BY state")
