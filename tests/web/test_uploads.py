@@ -67,6 +67,11 @@ def test_an_upload_is_what_was_sent_in_a_private_file_with_a_name_of_ours(tmp_pa
     assert (upload.label, upload.kind, upload.bytes) == ("people.csv", "CSV", len(CSV))
 
 
+def named(value: object) -> str | None:
+    """A name for a case: bytes that hold a time would give each test process another one."""
+    return "bytes" if isinstance(value, bytes) else None
+
+
 @pytest.mark.parametrize(
     ("content", "label", "kept"),
     [
@@ -75,6 +80,7 @@ def test_an_upload_is_what_was_sent_in_a_private_file_with_a_name_of_ours(tmp_pa
         (CSV, "people.csv.gz", "people.csv"),
         (CSV, "", "data"),
     ],
+    ids=named,
 )
 def test_a_label_ends_in_gz_just_where_the_file_is_packed(
     tmp_path: Path, content: bytes, label: str, kept: str
@@ -199,11 +205,6 @@ def archive(**parts: bytes) -> bytes:
 
 def workbook(sheet: bytes = b"<x/>") -> bytes:
     return archive(**{"[Content_Types].xml": b"<x/>", "xl__workbook.xml": sheet})
-
-
-def named(value: object) -> str | None:
-    """A name for a case: bytes that hold a time would give each test process another one."""
-    return "bytes" if isinstance(value, bytes) else None
 
 
 @pytest.mark.parametrize(
