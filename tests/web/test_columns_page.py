@@ -118,6 +118,7 @@ def test_two_tabs_do_not_overwrite_each_other(
     other = page.context.new_page()
     other.goto(f"/project/{project.id}/columns")
     other.wait_for_selector(".column-card")
+    other.wait_for_function(COUNTED, timeout=SECONDS)
     card(page, "ward").get_by_role("button", name="Drop").click()
     page.wait_for_function("document.querySelectorAll('.rw-name')[10].dataset.role == 'drop'")
     card(other, "sex").get_by_role("button", name="Keep").click()

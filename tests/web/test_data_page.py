@@ -25,6 +25,7 @@ SECONDS = 60_000
 def make_project(page: Page, name: str) -> str:
     """Make a project by its dialog, and return its id; the page is at its data."""
     page.goto("/")
+    page.wait_for_function(CONNECTED, timeout=SECONDS)
     page.get_by_role("button", name="New project").click()
     page.get_by_label("Name of the project").fill(name)
     page.get_by_role("button", name="Create").click()
@@ -36,6 +37,11 @@ def upload(page: Page, file: Path) -> None:
     page.wait_for_selector("file-drop input", state="attached")
     page.set_input_files("file-drop input", file)
     page.wait_for_selector("record-window, .note-card.problem", timeout=SECONDS)
+    page.wait_for_function(CONNECTED, timeout=SECONDS)
+
+
+CONNECTED = "window.did_handshake === true"
+"""From then on the server hears clicks."""
 
 
 def audit_of(server: Running) -> list[str]:
@@ -156,6 +162,7 @@ def test_the_demo_takes_one_click_and_a_project_is_deleted_with_its_files(
     page: Page, ui_server: Running
 ) -> None:
     page.goto("/")
+    page.wait_for_function(CONNECTED, timeout=SECONDS)
     page.get_by_role("button", name="Try the demo").click()
     page.wait_for_url("**/data", timeout=SECONDS)
     project = page.url.split("/")[-2]
@@ -165,6 +172,7 @@ def test_the_demo_takes_one_click_and_a_project_is_deleted_with_its_files(
     assert folder.exists()
 
     page.goto("/")
+    page.wait_for_function(CONNECTED, timeout=SECONDS)
     row = page.get_by_role("listitem").filter(has=page.locator(f'a[href*="{project}"]'))
     assert "20,000 records" in row.inner_text()
     assert "Next: Columns" in row.inner_text(), "nobody has looked at the guessed roles yet"
@@ -193,6 +201,7 @@ def test_everybody_can_use_the_page_at_any_width(
     page = context.new_page()
     page.goto("/")
     assert violations(page) == []
+    page.wait_for_function(CONNECTED, timeout=SECONDS)
     page.get_by_role("button", name="New project").click()
     page.get_by_label("Name of the project").fill("Any width")
     page.keyboard.press("Enter")
@@ -212,6 +221,7 @@ def test_an_allowed_source_is_chosen_by_its_title(team_server: Running, browser:
     context = team_server.context(browser, "alice")
     page = context.new_page()
     make_project(page, "Registry")
+    page.wait_for_function(CONNECTED, timeout=SECONDS)
     page.get_by_role("button", name="Use it").first.click()
     page.wait_for_selector("record-window", timeout=SECONDS)
     assert page.locator(".side .fact .value").first.inner_text() == "2,000"

@@ -183,8 +183,8 @@ class DataPage:
                     self._services,
                     self._frame.user,
                     self._frame.numbers,
-                    on_done=lambda _: ui.navigate.reload(),
-                    on_problem=lambda _: ui.navigate.reload(),
+                    on_done=self._reload,
+                    on_problem=self._reload,
                 )
             progress.follow(job.id)
         with self._frame.side:
@@ -206,6 +206,12 @@ class DataPage:
                 )
         self._frame.primary("Next: Columns").enabled = False
         self._frame.secondary("Use other data", self._other().open)
+
+    async def _reload(self, _: Job) -> None:
+        """Show what was read. A short job may be done before the page listens, so wait for that."""
+        await self._body.client.connected(timeout=60)
+        with self._body:
+            ui.navigate.reload()
 
     def _failed(self, job: Job) -> None:
         """Say why the file cannot be read as it is, and let it be read in another way."""
