@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import Counter
 from pathlib import Path
@@ -93,3 +94,17 @@ def test_a_key_that_is_absent_is_not_null_when_it_is_verified(tmp_path: Path) ->
 def test_long_integers_beside_fractions_keep_their_digits(tmp_path: Path) -> None:
     found = read(tmp_path, '[{"a": 9007199254740993}, {"a": 0.5}]')
     assert found == Counter([("9007199254740993",), ("0.5",)])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("text", ['[{"a": 1},', '[{"a": 1}, {"a": 2},\n ', "[", '\ufeff[{"a": 1},'])
+def test_an_array_without_its_end_is_refused(tmp_path: Path, text: str, packed: bool) -> None:
+    content = text.encode()
+    path = tmp_path / ("a.json.gz" if packed else "a.json")
+    path.write_bytes(gzip.compress(content) if packed else content)
+    with pytest.raises(BadData, match="not JSON"):
+        rows_of(open_files(FileOptions(str(path))))
+
+
+def test_blanks_around_an_array_are_no_matter(tmp_path: Path) -> None:
+    assert read(tmp_path, '\n \t[{"a": 1}] \r\n') == Counter([("1",)])

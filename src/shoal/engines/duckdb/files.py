@@ -229,6 +229,7 @@ def _parquet(alike: SameShape, paths: Sequence[Path]) -> FileScan:
 
 
 def _json(session: Session, path: Path, packing: str, *, stored: bool) -> FileScan:
+    json_shape.refuse_open_array(path, packing)
     objects = f"read_json_objects({_path(path)}, format='auto', compression={literal(packing)})"
     columns_of = json_shape.stored_columns_of if stored else json_shape.columns_of
     columns = columns_of(session, objects, str(path))

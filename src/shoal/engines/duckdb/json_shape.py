@@ -9,13 +9,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
 
 from shoal.engines.duckdb.session import Session, literal
 from shoal.errors import BadData
 
 _TYPES = {"BOOLEAN": "BOOLEAN", "BIGINT": "BIGINT", "UBIGINT": "UBIGINT", "DOUBLE": "DOUBLE"}
+BOM = b"\xef\xbb\xbf"
 _WHOLE = r"'-?[0-9]{16,}'"
 """Whole numbers that a double may not hold: doubles lose digits from the 16th on."""
+
+
+def refuse_open_array(path: Path, packing: str) -> None:
+    """An error for an array without its end, which DuckDB reads where it breaks off at a comma."""
+    first = last = b""
+    with pa.input_stream(str(path), compression=None if packing == "none" else packing) as file:
+        while block := file.read(1 << 20):
+            text = block.strip(b" \t\r\n") if last else block.lstrip(BOM).strip(b" \t\r\n")
+            first, last = first or text[:1], text[-1:] or last
+            if first and first != b"[":
+                return
+    if first and last != b"]":
+        raise BadData(
+            f"{path} is not JSON: its array has no end",
+            code="unreadable-data",
+            hint="check that the file is whole: one array of objects, or one object a line",
+        )
 
 
 def columns_of(session: Session, objects: str, source: str) -> Mapping[str, str]:
