@@ -29,7 +29,8 @@ def setting(session: Session, name: str) -> str:
 
 
 def used_before() -> Instance:
-    """An instance in which a session made all that a session can make."""
+    """The only idle instance, in which a session made all that a session can make."""
+    OF_PROCESS.close_idle()
     with closing(Session()) as session:
         session.register("frame", pa.table({"a": [1, 2]}))
         session.execute("CREATE TABLE kept AS SELECT * FROM frame")

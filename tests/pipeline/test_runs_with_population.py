@@ -409,3 +409,21 @@ def test_blank_records_that_the_population_hides_are_released_where_others_are_m
     (tmp_path / "people.csv").write_text("a\nx\nx\nx\n?\n?\n", encoding="utf-8")
     with pytest.raises(shoal.Infeasible):
         shoal.run(definition)
+
+
+@pytest.mark.parametrize("suppressed", ["drop", "mark"])
+def test_blank_records_are_a_class_that_presence_asks_for(tmp_path: Path, suppressed: str) -> None:
+    """Marked like suppressed ones, they are released all the same: no class may be left out."""
+    (tmp_path / "data.csv").write_text("q\n" + "v\n" * 2 + '""\n' * 2)
+    (tmp_path / "people.csv").write_text("q\n" + "v\n" * 3 + '""\n' * 3)
+    result = shoal.run(
+        {
+            "source": str(tmp_path / "data.csv"),
+            "output": str(tmp_path / "release.csv"),
+            "k": 2,
+            "suppressed": suppressed,
+            "population": {"source": str(tmp_path / "people.csv"), "presence": ["20%", "90%"]},
+            "attributes": {"q": {"role": "quasi-identifier", "hierarchy": "suppress", "limit": 0}},
+        }
+    )
+    assert (result.verified, result.suppressed, result.classes) == (True, 0, 2)

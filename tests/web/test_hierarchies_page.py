@@ -299,6 +299,8 @@ def test_cut_points_are_dragged_added_and_removed(page: Page, seed: Seed) -> Non
     first.press("ArrowRight")
     eventually(lambda: seeded.hierarchy("age")["cuts"][0][0] == 26, page)
     expect(page.get_by_role("slider").first).to_be_focused()
+    # The numbers line is drawn again after a change: for a moment it has no place.
+    eventually(lambda: first.locator("circle").bounding_box() is not None, page)
     box = first.locator("circle").bounding_box()
     line = page.locator(".nl-hit").first.bounding_box()
     assert box is not None

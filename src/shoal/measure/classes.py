@@ -106,6 +106,12 @@ class ClassTable:
         table = self.table.set_column(position, SIZE, pa.array(persons, pa.int64()))
         return replace(self, table=table, values={**self.values, **values})
 
+    def without_classes(self) -> ClassTable:
+        """The same table with no class left."""
+        return replace(
+            self, table=self.table.slice(0, 0), values={name: [] for name in self.values}
+        )
+
     def name(self, row: int) -> ClassName:
         """The class of a row, named by its labels."""
         labels = [self.table.column(i)[row].as_py() for i in range(len(self.quasi_identifiers))]

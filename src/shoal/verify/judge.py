@@ -9,6 +9,7 @@ and the level of a quasi-identifier for which the definition gives no hierarchy.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -23,7 +24,7 @@ from shoal.verify.levels import judge_level
 from shoal.verify.sources import Original, People, count_persons, count_population
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
@@ -79,17 +80,25 @@ def verify(
     def people_of(classes: ClassTable) -> People | Unjudged | None:
         return _people(definition, classes, levels, values, population)
 
-    people = people_of(found)
+    judged, people, unseen = found, people_of(found), 0
+    # Persons are counted by other rules, which blank records take no part in.
+    others = found if persons is None else found.without_classes()
+    with_blank = _with_blank_class(definition, others, blank)
+    if with_blank is not None:
+        # Such a class is not to be told from suppressed records. It was one if it may be one.
+        of_blank = people_of(with_blank)
+        demands = judge_demands(definition, with_blank, reference, of_blank)
+        if all(finding.holds for finding in demands):
+            judged, people, unseen = with_blank, of_blank, blank - found.blank
     marks_are_certain = definition.suppressed != "mark" or (
         source is not None and blank == found.blank
     )
-    unseen = _unseen(definition, found, blank, reference, people_of)
     findings = (
         presence,
         *_levels(definition, found, levels, values or {}),
         _at_least_k("k-anonymity", "records", definition.k, found),
         *_complete(definition, found),
-        *_demands(definition, found, reference, persons, people),
+        *_demands(definition, judged, reference, persons, people),
         _suppression(definition, found, records, removed, blank=blank, unseen=unseen),
         *_numbers(found, persons, (numbers or {}) if marks_are_certain else {}),
     )
@@ -260,29 +269,22 @@ def _numbers(
     return [Finding("numbers", not wrong, saw)]
 
 
-def _unseen(
-    definition: Definition,
-    found: ClassTable,
-    blank: int,
-    reference: Mapping[str, Values] | None,
-    people_of: Callable[[ClassTable], People | Unjudged | None],
-) -> int:
-    """The blank records of the source that a run released as a class, not as suppressed records.
+def _with_blank_class(definition: Definition, found: ClassTable, blank: int) -> ClassTable | None:
+    """The classes with one more: the blank records of the source that are in none of them.
 
-    They look like marked rows. Those that are in no class that can be seen are a class of their
-    own; where that would not be safe, they were suppressed like others.
+    They look like marked rows. None where there cannot be such a class.
     """
     alone = blank - found.blank
     if definition.suppressed != "mark" or alone < definition.k:
-        return 0
-    labels = pa.table(
-        {f"column {i}": pa.nulls(1, pa.string()) for i in range(len(definition.quasi_identifiers))}
-    )
-    values: dict[str, list[Values]] = {name: [{None: alone}] for name in definition.sensitive}
-    table = labels.append_column(SIZE, pa.array([alone], pa.int64()))
-    own_class = ClassTable(definition.quasi_identifiers, table, values=values)
-    findings = judge_demands(definition, own_class, reference, people_of(own_class))
-    return alone if all(finding.holds for finding in findings) else 0
+        return None
+    schema = found.table.schema
+    row = {
+        field.name: pa.array([alone], field.type) if field.name == SIZE else pa.nulls(1, field.type)
+        for field in schema
+    }
+    values = {name: [*each, {None: alone}] for name, each in found.values.items()}
+    table = pa.concat_tables([found.table, pa.table(row, schema)])
+    return replace(found, table=table, values=values)
 
 
 def _suppression(
