@@ -282,7 +282,9 @@ def _with_blank_class(definition: Definition, found: ClassTable, blank: int) -> 
         field.name: pa.array([alone], field.type) if field.name == SIZE else pa.nulls(1, field.type)
         for field in schema
     }
-    values = {name: [*each, {None: alone}] for name, each in found.values.items()}
+    values: dict[str, list[Values]] = {
+        name: [*each, {None: alone}] for name, each in found.values.items()
+    }
     table = pa.concat_tables([found.table, pa.table(row, schema)])
     return replace(found, table=table, values=values)
 
