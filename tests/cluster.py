@@ -239,14 +239,21 @@ def pytest_collection_modifyitems(
 ) -> Generator[None, None, None]:
     """Run all tests that need the cluster in one test process, so that they share one cluster.
 
+    Tests of pages run in one process too: several browsers at once starve each other.
     pytest-xdist finds the group of a test at the end of its node id, where its own hook puts it.
     pytest 9.2 keeps node ids under another name than that hook sets, so we put it there ourselves.
     """
-    grouped = [item for item in items if needs_server(item, "spark")]
-    for item in grouped:
-        item.add_marker(pytest.mark.xdist_group("spark"))
+    groups = {item: group for item in items if (group := _group_of(item)) is not None}
+    for item, group in groups.items():
+        item.add_marker(pytest.mark.xdist_group(group))
     yield
     if config.getoption("loadgroup", False):
-        for item in grouped:
-            if not item.nodeid.endswith("@spark"):
-                item._id = type(item._id).parse(f"{item.nodeid}@spark")
+        for item, group in groups.items():
+            if not item.nodeid.endswith(f"@{group}"):
+                item._id = type(item._id).parse(f"{item.nodeid}@{group}")
+
+
+def _group_of(item: pytest.Item) -> str | None:
+    if needs_server(item, "spark"):
+        return "spark"
+    return "browser" if "browser" in getattr(item, "fixturenames", ()) else None

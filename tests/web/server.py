@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 CHROMIUM = "/usr/bin/chromium"
 LOG = "server.log"
+PATIENCE = 120_000
+"""Milliseconds that a page may take to show something on a busy machine."""
 """What a server writes to standard error, in its folder."""
 
 
@@ -58,6 +60,7 @@ class Running:
     def context(self, browser: Browser, name: str = "you", **options: Any) -> BrowserContext:
         """A browser context in which a user is logged in."""
         found = browser.new_context(base_url=self.base, **options)
+        found.set_default_timeout(PATIENCE)
         for key, value in self.cookies[name].items():
             found.add_cookies([{"name": key, "value": value, "url": self.base}])
         return found

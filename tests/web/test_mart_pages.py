@@ -44,6 +44,16 @@ def look(page: Page) -> None:
     page.set_viewport_size(WIDE)
 
 
+def wait_for_draft(server: Running, page: Page, saved: str) -> None:
+    """Until the server has what was typed last: the page sends it after a short pause."""
+    with server.client("anna") as client:
+        for _ in range(120):
+            if saved in client.get("/api/v1/mart/requests").text:
+                return
+            page.wait_for_timeout(500)
+    raise AssertionError("the draft was not saved")
+
+
 def compose(page: Page, purpose: str) -> None:
     """Choose two columns and a label of the hierarchy."""
     page.goto("/request/new")
@@ -220,6 +230,7 @@ def test_odd_names_are_shown_as_text_everywhere(mart_server: Running, browser: B
         anna.get_by_label("What the data is for").fill(ODD)
         anna.get_by_text("Saved as a draft").wait_for()
         look(anna)
+        wait_for_draft(mart_server, anna, '"purpose":"<script>')
         anna.reload()
         assert anna.get_by_role("checkbox", name=ODD.strip()).is_checked()
         assert anna.get_by_label("Value").input_value() == "100"

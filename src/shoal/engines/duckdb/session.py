@@ -185,17 +185,17 @@ class Session:
         """Run a call so that Ctrl-C can stop it; `report` the progress if it takes long."""
         began = time.monotonic()
 
-        def poll() -> None:
-            if time.monotonic() - began > LONG:
-                self._reusable = False
-                if report:
-                    self._report_progress()
+        def is_long() -> bool:
+            return time.monotonic() - began > LONG
 
-        try:
-            return run_interruptible(work, self.connection.interrupt, poll=poll)
-        except BaseException:
-            self._reusable = False
-            raise
+        def poll() -> None:
+            if report and is_long():
+                self._report_progress()
+
+        kept, self._reusable = self._reusable, False
+        answer = run_interruptible(work, self.connection.interrupt, poll=poll)
+        self._reusable = kept and not is_long()
+        return answer
 
     def _report_progress(self) -> None:
         """Report the share that is done, where there is a listener and DuckDB knows it."""
