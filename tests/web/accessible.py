@@ -10,8 +10,20 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
+TRIES = 5
+"""A page that still fades in or loads may look wrong for a moment; what stays is a violation."""
+
+
 def violations(page: Page) -> list[str]:
-    """Serious and critical violations, each with the elements that have it."""
+    """Serious and critical violations that stay, each with the elements that have it."""
+    for _ in range(TRIES - 1):
+        if not _now(page):
+            return []
+        page.wait_for_timeout(500)
+    return _now(page)
+
+
+def _now(page: Page) -> list[str]:
     found = Axe().run(page).response["violations"]
     return [
         f"{each['id']}: {node['html'][:200]}"
