@@ -1,5 +1,10 @@
-"""The box search in C, compiled ahead of time and called through ctypes.
+"""The compiled box search: C, built when the package is installed, called through ctypes.
 
-`search.c` includes the other C files in reading order. build.py compiles them into one shared
-library, library.py loads it, or says why there is none; the NumPy search then does the work.
+Read in this order:
+
+- `build.py` compiles the C files into one library, `library.py` loads it or says why there is none;
+  the NumPy search then does the work.
+- `memory.py`: the memory of one thread, from one list of fields; `structures.py` makes arrays and
+  C structures of such a list. `state.h` has the same fields, and says what they mean.
+- `search.c` includes all other C files in reading order; the compiler sees them as one.
 """
