@@ -25,6 +25,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -59,6 +60,14 @@ class BuildFailed(Exception):
     """The library cannot be compiled here; the text says why, with what the compiler printed."""
 
 
+@dataclass(frozen=True)
+class Compiler:
+    """A command that compiles C, and whether it is zig, which builds for old systems too."""
+
+    command: tuple[str, ...]
+    is_zig: bool = False
+
+
 def sources() -> tuple[Path, ...]:
     """The C files that are compiled together, in the order of their names."""
     folder = Path(__file__).parent
@@ -91,14 +100,21 @@ def build(target: Path | None = None, *, mode: Mode = "fast") -> Path:
     compiler = find_compiler()
     if compiler is None:
         raise BuildFailed(
-            "no C compiler was found (CC, cc, gcc, clang, zig); install one or `pip install ziglang`"
+            "no C compiler (cc, gcc, clang, zig) was found; install one, or `pip install ziglang`"
         )
     with _staging(target.parent) as folder:
         staged = folder / target.name
         defined = f'-DSHOAL_SOURCES="{checksum()}"'
         math = () if sys.platform == "win32" else ("-lm",)
         command = (
-            *(*compiler, *FLAGS, *MODES[mode], defined, "-shared", *_position_independent()),
+            *(
+                *compiler.command,
+                *FLAGS,
+                *MODES[mode],
+                defined,
+                "-shared",
+                *_position_independent(),
+            ),
             *(str(Path(__file__).with_name("search.c")), "-o", str(staged), *math),
         )
         _run(command, folder)
@@ -106,23 +122,22 @@ def build(target: Path | None = None, *, mode: Mode = "fast") -> Path:
     return target
 
 
-def find_compiler() -> tuple[str, ...] | None:
-    """The command that compiles C here: `CC`, the machine's compiler, or zig; None without any.
+def find_compiler() -> Compiler | None:
+    """The C compiler: `CC`, that of the machine, or zig; None without any.
 
     On Windows only zig and what `CC` names are used: other compilers there take other options.
+    SHOAL_NO_COMPILER makes it find none.
     """
     if os.environ.get("SHOAL_NO_COMPILER"):
         return None
     if os.environ.get("CC"):
-        return tuple(shlex.split(os.environ["CC"]))
+        return Compiler(tuple(shlex.split(os.environ["CC"])))
     names = () if sys.platform == "win32" else ("cc", "gcc", "clang")
     found = next((path for path in map(shutil.which, names) if path and _compiles(path)), None)
     if found is not None:
-        return (found,)
-    if importlib.util.find_spec("ziglang") is not None:
-        return (sys.executable, "-m", "ziglang", "cc", *_zig_target())
-    zig = shutil.which("zig")
-    return None if zig is None else (zig, "cc", *_zig_target())
+        return Compiler((found,))
+    zig = _zig()
+    return None if zig is None else Compiler((zig, "cc", *_zig_target()), is_zig=True)
 
 
 def _compiles(compiler: str) -> bool:
@@ -139,6 +154,15 @@ def _compiles(compiler: str) -> bool:
             return done.returncode == 0
         except OSError:
             return False
+
+
+def _zig() -> str | None:
+    """The program zig: of the ziglang distribution, or of the machine."""
+    package = importlib.util.find_spec("ziglang")
+    folders = (package and package.submodule_search_locations) or ()
+    return next(filter(None, (shutil.which("zig", path=each) for each in folders)), None) or (
+        shutil.which("zig")
+    )
 
 
 def _zig_target() -> tuple[str, ...]:
