@@ -127,11 +127,7 @@ static Cells count_cells(State *state, int64_t depth, int64_t by, bool exact) {
     const Int32s weights = weights_of(state, frame), slots = state->slots, size = state->counts;
     const UInt64s keys = state->keys, kept_keys = state->kept_keys;
     const uint64_t multiplier = by < m ? AT(state->multiplier, j) : 0;
-    uint64_t table = 4;
-    while (table < 2 * (uint64_t)tuples)
-        table *= 2;
-    for (uint64_t at = 0; at < table; at++)
-        AT(slots, at) = -1;
+    const uint64_t table = clear_slots(state, tuples);
     AT(state->done, WORK) += 10 * tuples;
     Cells cells = {0, 0.0, 0.0};
     for (int64_t t = 0; t < tuples; t++) {
@@ -172,7 +168,7 @@ static bool cut_by_cells(State *state, int64_t depth, double best) {
     const ClassLoss *loss = state->class_loss;
     const Int64s low = state->low, high = state->high, lo = lo_of(state, depth);
     const int64_t m = state->attributes, gone = frame->removed;
-    const bool exact = keys(state, depth) < EXACT_KEYS;
+    const bool exact = make_keys(state, depth) < EXACT_KEYS;
     const Cells cells = count_cells(state, depth, m, exact);
     const double factor = factor_of(state, low);
     const double total = least_loss(loss, factor, cells, gone, frame->owes);

@@ -119,9 +119,6 @@ STATE = Layout(
 )
 """The fields of `State` in state.h, in their order."""
 
-State = STATE.structure()
-"""The ctypes structure."""
-
 
 def sizes_of(prepared: Prepared, *, log: bool) -> dict[str, int]:
     """The sizes of all arrays for a problem."""

@@ -20,17 +20,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void fail(const char *file, int line, const char *text) {
-    fprintf(stderr, "%s:%d: out of bounds: %s\n", file, line, text);
-    abort();
+static inline int64_t within(int64_t index, int64_t length, int line, const char *text) {
+    if (index < 0 || index >= length) {
+        fprintf(stderr, "line %d: %s: %lld of %lld\n", line, text, (long long)index,
+                (long long)length);
+        abort();
+    }
+    return index;
 }
 
-#define WITHIN(index, length, text)                                                              \
-    ((uint64_t)(index) < (uint64_t)(length) ? 0 : (fail(__FILE__, __LINE__, text), 0))
 #define AT(array, index)                                                                         \
-    ((array).at[(WITHIN(index, (array).length, #array "[" #index "]"), (index))])
+    ((array).at[within((int64_t)(index), (array).length, __LINE__, #array "[" #index "]")])
 #define PART(array, first, count)                                                                \
-    ((void)WITHIN((first) + (count), (array).length + 1, "part of " #array " from " #first),     \
+    ((void)within((first), (array).length + 1, __LINE__, "start of a part of " #array),          \
+     (void)within((first) + (count), (array).length + 1, __LINE__, "end of a part of " #array),  \
      ((__typeof__(array)){(array).at + (first), (count)}))
 #else
 #define AT(array, index) ((array).at[(index)])

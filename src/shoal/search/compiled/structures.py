@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,7 @@ class Layout:
     arrays: tuple[Field, ...]
     pointers: tuple[str, ...] = ()
 
+    @cached_property
     def structure(self) -> type[ctypes.Structure]:
         """The ctypes structure."""
         fields = (
@@ -75,7 +77,7 @@ class Layout:
 
     def fill(self, numbers: Mapping[str, int], arrays: Arrays) -> Any:
         """A structure with these numbers that points to these arrays, which must outlive it."""
-        made: Any = self.structure()()
+        made: Any = self.structure()
         for name in self.numbers:
             setattr(made, name, int(numbers[name]))
         for each in self.arrays:
@@ -85,8 +87,3 @@ class Layout:
                 raise ValueError(message)
             setattr(made, each.name, Array(array.ctypes.data, math.prod(array.shape)))
         return made
-
-
-def addresses(structures: Sequence[ctypes.Structure | None]) -> tuple[int | None, ...]:
-    """Where structures are; None for those that there are not."""
-    return tuple(None if each is None else ctypes.addressof(each) for each in structures)
