@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -37,7 +36,7 @@ from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.search.boxes import Box, Candidate
-from shoal.search.explorer import Explorer
+from shoal.search.compiled.explorer import Explorer
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.layout import prepare
 from shoal.search.objective import objective_of
@@ -264,23 +263,6 @@ def test_after_a_limit_waiting_nodes_are_checked_until_one_is_safe_then_for_a_mo
     assert incumbent.best.node == top
     assert incumbent.checked == 2
     assert pool.candidates == [Candidate(0.3, 0, below)]
-
-
-def test_the_time_begins_when_the_kernels_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded, load = [], Explorer.load
-
-    def loading(explorer: Explorer) -> None:
-        load(explorer)
-        time.sleep(0.3)
-        loaded.append(time.monotonic())
-
-    monkeypatch.setattr(Explorer, "load", loading)
-    problem, incumbent = large_problem(), Incumbent(Limits(threads=1))
-    with ThreadPoolExecutor(2) as executor:
-        events = list(Pool(problem, prepare(problem), incumbent, 1).run(executor))
-    assert isinstance(events[0], Progress)
-    assert events[0].best is None
-    assert incumbent.started >= loaded[0]
 
 
 def test_a_gap_stops_when_it_is_reached() -> None:

@@ -82,10 +82,6 @@ class Incumbent:
         last = self.last
         return last is not None and bound > last.loss + LOSS_TOLERANCE * max(1.0, last.loss)
 
-    def restart(self) -> None:
-        """Restart the clock of the search."""
-        self.started, self.reported = time.monotonic(), 0.0
-
     @property
     def seconds(self) -> float:
         """How long the search has run."""

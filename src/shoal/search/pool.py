@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.search.boxes import Box, Candidate, Explored
+from shoal.search.compiled.explorer import Explorer
 from shoal.search.cuts import COST_TOLERANCE, TIE
-from shoal.search.explorer import Explorer
 from shoal.values import Closed
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ class Pool:
 
         Those that were found before a limit are checked for a moment after it: the best come first.
         """
-        yield from self._load(executor)
         self._share()
         lattice = self.problem.lattice
         self.open.append(Box(0.0, lattice.bottom, lattice.top))
@@ -104,16 +103,6 @@ class Pool:
             if self._improved():
                 yield self.incumbent.improved()
         yield self.incumbent.proved()
-
-    def _load(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
-        """Compile the kernels, or load them; the time limit does not include it."""
-        explorer = self._explorer()
-        loading = executor.submit(explorer.load)
-        while wait([loading], timeout=0.1).not_done:
-            yield self.incumbent.progress()
-        loading.result()
-        self.idle.append(explorer)
-        self.incumbent.restart()
 
     def _last_checks(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
         """Stop all threads and check the candidates that are left, the best first.
