@@ -72,7 +72,7 @@ def test_another_configuration_is_another_instance() -> None:
     with closing(Session(Resources(threads=1))) as session:
         assert instance_of(session) is not before
         assert setting(session, "threads") == "1"
-    with closing(Session(in_order=True)) as session:
+    with closing(Session(Resources(in_order=True))) as session:
         assert setting(session, "preserve_insertion_order").lower() == "true"
 
 

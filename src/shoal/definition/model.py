@@ -201,7 +201,9 @@ class Engine(DefinitionPart):
 
     def resources(self, on_progress: Callable[[float], None] | None = None) -> Resources:
         """The same for an engine; `on_progress` gets the share of a long query that is done."""
-        return Resources(self.memory_limit, self.spill_folder, self.threads, on_progress)
+        return Resources(
+            self.memory_limit, self.spill_folder, self.threads, on_progress=on_progress
+        )
 
 
 class Definition(DefinitionPart):

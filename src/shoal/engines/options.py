@@ -126,12 +126,14 @@ Target: TypeAlias = FileTarget | DatabaseTarget | SparkTarget
 class Resources:
     """What an engine on this machine may use: bytes of memory, a folder to spill to, threads.
 
-    `on_progress` is called now and then with the share of a long query that is done.
+    `on_progress` is called now and then with the share of a long query that is done. `in_order`
+    lets DuckDB give the records of files and frames in their order, which takes longer.
     """
 
     memory_limit: int | None = None
     spill_folder: Path | None = None
     threads: int | None = None
+    in_order: bool = False
     on_progress: Callable[[float], None] | None = field(default=None, compare=False)
 
 

@@ -1,7 +1,8 @@
 """The table of a project as a Parquet file of the server: any rows of it are read at once.
 
-The file is written once, by the task `profile`, in the order of the source. Its row groups are
-small, so the rows at any offset cost one or two of them, however long the table is.
+The file is written once, by the task `profile`, files in the order of their rows, tables of a
+database as the database gives them. Its row groups are small, so the rows at any offset cost one
+or two of them, however long the table is.
 """
 
 from __future__ import annotations

@@ -72,16 +72,16 @@ class Session:
 
     Where no folder is named and the system has none to write to, nothing is spilled. The session
     loads no extension, reads no Python variable, and is free to reorder rows: a query that needs an
-    order has an ORDER BY. `in_order` keeps the order of what is registered.
+    order has an ORDER BY, unless the resources say `in_order`.
     """
 
-    def __init__(self, resources: Resources = Resources(), *, in_order: bool = False) -> None:  # noqa: B008
+    def __init__(self, resources: Resources = Resources()) -> None:  # noqa: B008 frozen
         self.resources = resources
         self._folder = _private_folder(resources.spill_folder)
         config: dict[str, str | bool | int] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            "preserve_insertion_order": in_order,
+            "preserve_insertion_order": resources.in_order,
             "python_enable_replacements": False,
         }
         if limit := resources.memory_limit or half_of_memory():

@@ -17,6 +17,7 @@ import tempfile
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -279,7 +280,7 @@ def stage_rows(target: FileTarget, rows: pa.RecordBatchReader, resources: Resour
     columns = [f"r{i}" for i in range(len(names))]
     schema = rows.schema.empty_table().rename_columns(columns).schema
     renamed = (batch.rename_columns(columns) for batch in rows)
-    with closing(Session(resources, in_order=True)) as session:
+    with closing(Session(replace(resources, in_order=True))) as session:
         try:
             session.register("shoal_stream", type(rows).from_batches(schema, renamed))
             query = f"SELECT {_selected(session, columns)} FROM shoal_stream"

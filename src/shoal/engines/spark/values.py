@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from shoal.engines.duckdb.relation import Relation
 from shoal.engines.duckdb.session import Session
+from shoal.engines.options import Resources
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -84,7 +85,7 @@ def texts(keys: pa.Table, kinds: Sequence[DataType]) -> list[pa.ChunkedArray]:
     if all(is_text(kind) for kind in kinds):
         return [column.cast(pa.string()) for column in keys.columns]
     columns = [_of_key(f"k{i}", kind, keys.schema.types[i]) for i, kind in enumerate(kinds)]
-    session = Session(in_order=True)
+    session = Session(Resources(in_order=True))
     try:
         session.register("keys", keys.rename_columns([f"k{i}" for i in range(len(kinds))]))
         query = f"SELECT {', '.join(f'{c} AS c{i}' for i, c in enumerate(columns))} FROM keys"
@@ -117,7 +118,7 @@ def keys_of(texts: Sequence[str], kind: DataType) -> pa.ChunkedArray:
     name = duck_type(kind)
     is_float = isinstance(kind, _FLOATS)
     special = f"WHEN isnan(k) THEN NULL WHEN t = '-0.0' THEN CAST('nan' AS {name})"
-    session = Session(in_order=True)
+    session = Session(Resources(in_order=True))
     try:
         session.register("texts", pa.table({"t": column}))
         return session.table(

@@ -13,6 +13,7 @@ from pyspark.sql import types
 
 from shoal.engines.duckdb.session import Session
 from shoal.engines.failures import names_differing_in_case
+from shoal.engines.options import Resources
 from shoal.engines.spark.values import local_frame
 from shoal.errors import BadOutput
 
@@ -121,7 +122,7 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """A column as another type; as text each value has the text by which it was counted."""
     if not pa.types.is_string(kind) or pa.types.is_large_string(column.type):
         return column.cast(kind)
-    with closing(Session(in_order=True)) as session:
+    with closing(Session(Resources(in_order=True))) as session:
         session.register("shoal_column", pa.table({"c": column}))
         return session.table("SELECT CAST(c AS VARCHAR) FROM shoal_column").column(0)
 

@@ -39,7 +39,11 @@ COPYING = 0.5
 def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """Copy the records, count every column, guess its role."""
     resources = Resources(memory_limit=context.memory // 2)
-    copying = replace(resources, on_progress=lambda done: context.observe(Working(COPYING * done)))
+    copying = replace(
+        resources,
+        in_order=True,
+        on_progress=lambda done: context.observe(Working(COPYING * done)),
+    )
     table = context.folder / TABLE
     with _beside(arguments) as file:
         reading = None if file is None else _read(file, arguments["stated"], context)
