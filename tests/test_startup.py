@@ -44,6 +44,33 @@ def test_the_installed_program_starts() -> None:
     assert done.stdout.startswith("shoal ")
 
 
+PEOPLE = (
+    "age,job,illness,note",
+    *(f"{20 + i},{'ab'[i % 2]},{'xyz'[i % 3]},{i % 5}" for i in range(40)),
+)
+
+DEFINITION = """
+source: people.csv
+output: release.csv
+k: 4
+attributes:
+  age: {role: quasi-identifier, hierarchy: {intervals: [10, 20]}}
+  job: {role: quasi-identifier, hierarchy: suppress}
+  illness: {role: sensitive, diversity: {distinct: 2}}
+  note: keep
+"""
+
+
+def test_a_run_on_a_file_imports_no_library_of_frames(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("\n".join(PEOPLE))
+    (tmp_path / "definition.yaml").write_text(DEFINITION)
+    heavy = ("numba", "pandas", "polars", "pyspark", "scipy", "sklearn", "sqlalchemy")
+    code = HELP.format(arguments=["run", str(tmp_path / "definition.yaml")])
+    said = python(code + f"print([name for name in {heavy!r} if name in sys.modules])")
+    assert said.splitlines()[-1] == "[]"
+    assert (tmp_path / "release.csv").exists()
+
+
 @pytest.mark.slow
 def test_public_names_stay_functions_whatever_modules_are_imported() -> None:
     code = (

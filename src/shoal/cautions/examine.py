@@ -7,8 +7,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from shoal.arrow_arrays import to_numpy
 from shoal.cautions.kept import Hidden, distinct_values, examine_kept
 from shoal.definition.column_meaning import Sound, alike
 from shoal.errors import Refused, quoted
@@ -182,7 +181,7 @@ def _of_persons(source: Source, name: str, definition: Definition, table: Table)
     counted = source.count_by((name,), missing, at_most=MOST_VALUES)
     if counted.num_rows > MOST_VALUES:
         return False
-    sizes = np.asarray(counted.column(1)).tolist()
+    sizes = to_numpy(counted.column(1)).tolist()
     left = len(table.attributes)
     needed = max(1, -(-left // 2))
     for attribute, shares in zip(table.attributes, table.records_of, strict=True):

@@ -18,6 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.arrow_arrays import from_numpy, from_texts, to_numpy
+from shoal.encode.rows import column_of, number_rows, weights_of
 from shoal.errors import BadData
 from shoal.values import Caution
 
@@ -55,7 +57,7 @@ class Hidden:
     def of(cls, attribute: Attribute, level: int) -> Hidden:
         """The attribute at a level."""
         leaves, labels = attribute.hierarchy.labels[0], attribute.hierarchy.groups[level]
-        return cls(attribute.name, pa.array(leaves, pa.string()), labels)
+        return cls(attribute.name, from_texts(leaves), labels)
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,14 @@ def _joint(
 
 def _summed_by(joint: pa.Table, names: Sequence[str]) -> pa.Table:
     """The records of each combination of fewer columns, as `count_by` would give them."""
-    return joint.group_by(list(names)).aggregate([(joint.column_names[-1], "sum")])
+    columns = [column_of(joint, name) for name in names]
+    numbers, classes = number_rows(
+        [each.rows for each in columns], [len(each.counts) + 1 for each in columns]
+    )
+    records, one = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
+    np.add.at(records, numbers, weights_of(joint))
+    one[numbers] = np.arange(len(numbers))
+    return joint.select(names).take(from_numpy(one)).append_column("records", from_numpy(records))
 
 
 def _counted(name: str, counted: pa.Table) -> Kept:
@@ -231,9 +240,9 @@ def _disclosed(hidden: Hidden, pairs: pa.Table) -> Disclosed | None:
     pairs = pairs.filter(pc.and_(pairs.column(0).is_valid(), pairs.column(1).is_valid()))
     if not pairs.num_rows:
         return None
-    values = np.asarray(pc.index_in(pairs.column(0), value_set=hidden.values), np.int64)
-    kept = np.asarray(pc.dictionary_encode(pairs.column(1)).combine_chunks().indices, np.int64)
-    return disclosed(hidden.labels[values], values, kept, np.asarray(pairs.column(2), np.int64))
+    values = to_numpy(pc.index_in(pairs.column(0), value_set=hidden.values)).astype(np.int64)
+    kept = to_numpy(pc.dictionary_encode(pairs.column(1)).combine_chunks().indices).astype(np.int64)
+    return disclosed(hidden.labels[values], values, kept, weights_of(pairs))
 
 
 NARROWED = 1.75

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.arrow_arrays import scalar, to_numpy
 from shoal.values import Histogram
 
 if TYPE_CHECKING:
@@ -31,14 +32,15 @@ def column_of(counted: pa.Table, name: str) -> Column:
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     values = encoded.dictionary.to_pylist()
-    rows = pc.fill_null(encoded.indices, len(values)).to_numpy(zero_copy_only=False)
+    missing = scalar(len(values), np.int32)
+    rows: Ints = to_numpy(pc.fill_null(encoded.indices, missing))
     counts = np.bincount(rows, weights=weights_of(counted), minlength=len(values))
     return Column(dict(zip(values, counts.astype(np.int64).tolist(), strict=False)), rows)
 
 
 def weights_of(counted: pa.Table) -> Ints:
     """The counts, the last column of what an engine counted."""
-    weights: Ints = counted.column(counted.num_columns - 1).to_numpy().astype(np.int64)
+    weights: Ints = to_numpy(counted.column(counted.num_columns - 1)).astype(np.int64)
     return weights
 
 

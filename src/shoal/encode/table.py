@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
+from shoal.arrow_arrays import from_numpy, from_texts
 from shoal.definition.hierarchies.base import natural
 from shoal.encode.hierarchy import build, levels_of
 from shoal.encode.persons import person_of_rows, persons_of
@@ -19,6 +19,8 @@ from shoal.errors import BadData
 from shoal.values import Histogram, Reference
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from shoal.definition.model import Attribute as AttributeDefinition
     from shoal.definition.model import Definition
     from shoal.encode.hierarchy import Hierarchy
@@ -55,7 +57,7 @@ class Attribute:
     def labels(self, level: int) -> pa.Array:
         """The label of each group at a level, null for missing."""
         labels = self.hierarchy.labels[level]
-        return pa.array([*labels, None], pa.string())
+        return from_texts([*labels, None])
 
     def missing_label(self, level: int) -> str | None:
         """What a missing value becomes at a level."""
@@ -173,7 +175,7 @@ def encode(
         for attribute, column in zip(attributes, codes, strict=True):
             complete &= column != attribute.missing_code
         removed = int(weights[~complete].sum())
-        counted = counted.filter(pa.array(complete))
+        counted = counted.filter(from_numpy(complete))
         codes = [column[complete] for column in codes]
         weights = weights[complete]
         if len(weights) == 0:

@@ -22,12 +22,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 import numpy as np
-import pyarrow as pa
 
+from shoal.arrow_arrays import from_numpy, to_numpy
 from shoal.engines.options import Resources
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 COUNT = "#records"
 """The name of the counts in a table of `count_by`, where no data column has it already."""
@@ -346,10 +349,10 @@ def class_ranks(codes: Sequence[pa.Array | pa.ChunkedArray], classes: int) -> pa
     the order of a release does not distinguish the two.
     """
     if not codes:
-        return pa.array(np.zeros(classes, np.int32))
-    table = np.column_stack([np.asarray(code, np.int64) for code in codes])
+        return from_numpy(np.zeros(classes, np.int32))
+    table = np.column_stack([to_numpy(code).astype(np.int64) for code in codes])
     order = np.lexsort(table.T[::-1])
     changes = np.any(np.diff(table[order], axis=0, prepend=0), axis=1)
     ranks = np.empty(classes, np.int32)
     ranks[order] = np.cumsum(changes)
-    return pa.array(ranks)
+    return from_numpy(ranks)

@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.arrow_arrays import from_numpy, to_numpy
+
 if TYPE_CHECKING:
     from shoal.engines.base import Source
     from shoal.values import Bools, Ints
@@ -103,7 +105,7 @@ class ClassTable:
     def by_persons(self, persons: Ints, values: Mapping[str, Sequence[Values]]) -> ClassTable:
         """The same classes with persons for sizes, and with values counted by persons."""
         position = self.table.column_names.index(SIZE)
-        table = self.table.set_column(position, SIZE, pa.array(persons, pa.int64()))
+        table = self.table.set_column(position, SIZE, from_numpy(persons.astype(np.int64)))
         return replace(self, table=table, values={**self.values, **values})
 
     def without_classes(self) -> ClassTable:
@@ -122,7 +124,7 @@ class ClassTable:
     def first_of(self, rows: Sequence[int], most: int, order: str = "ascending") -> list[int]:
         """At most `most` of these rows, sorted by size and then by labels, so always the same."""
         chosen = np.asarray(rows, dtype=np.int64)
-        classes = self.table.take(pa.array(chosen))
+        classes = self.table.take(from_numpy(chosen))
         keys = [(SIZE, order)] + [(n, "ascending") for n in classes.column_names[:-1]]
         first = pc.sort_indices(classes, sort_keys=keys)[:most]
         return [int(chosen[i]) for i in first.to_pylist()]
@@ -130,18 +132,11 @@ class ClassTable:
     def column(self, position: int) -> ColumnCount:
         """The labels of one quasi-identifier, from the classes: no second pass over records."""
         name = self.table.column_names[position]
-        summed = self.table.group_by(name).aggregate([(SIZE, "sum")])
-        counts = dict(
-            zip(
-                summed.column(name).to_pylist(),
-                summed.column(f"{SIZE}_sum").to_pylist(),
-                strict=True,
-            )
-        )
-        missing = counts.pop(None, 0)
-        return ColumnCount(
-            self.quasi_identifiers[position], tuple(counts), tuple(counts.values()), missing
-        )
+        codes, labels = encoded(self.table.column(name))
+        sums = _sums(self.sizes, codes, len(labels)).tolist()
+        missing = sums.pop(labels.index(None)) if None in labels else 0
+        present = tuple(label for label in labels if label is not None)
+        return ColumnCount(self.quasi_identifiers[position], present, tuple(sums), missing)
 
 
 def count_classes(
@@ -190,8 +185,8 @@ def count_classes(
 
 def _without_marked(table: pa.Table, positions: range) -> tuple[int, pa.Table]:
     """How many records are blank in all these columns, and the table without them."""
-    blank = _missing(table, positions).all(0)
-    return int(_numbers(table.column(SIZE))[blank].sum()), table.filter(pa.array(~blank))
+    blank: Bools = np.logical_and.reduce(_missing(table, positions))
+    return int(_numbers(table.column(SIZE))[blank].sum()), table.filter(from_numpy(~blank))
 
 
 def _blank(schema: pa.Schema, records: int) -> pa.Table:
@@ -217,19 +212,24 @@ def _with_nulls(table: pa.Table, positions: range, texts: Sequence[str]) -> pa.T
 
 
 def _classes(table: pa.Table, columns: int) -> tuple[pa.Table, Ints]:
-    """One row for all rows that are equal in the first `columns` columns; the class of each row."""
+    """One row for all rows that are equal in the first `columns` columns; the class of each row.
+
+    Classes are in the order of their first rows.
+    """
     labels = table.column_names[:columns]
-    numbered = table.append_column("row", pa.array(np.arange(len(table))))
-    grouped = numbered.group_by(labels, use_threads=False).aggregate(
-        [(SIZE, "sum"), ("row", "list")]
-    )
-    lengths = np.asarray(pc.list_value_length(grouped.column("row_list")))
-    class_of = np.empty(len(table), dtype=np.int64)
-    class_of[_numbers(pc.list_flatten(grouped.column("row_list")))] = np.repeat(
-        np.arange(len(grouped)), lengths
-    )
-    classes = grouped.select([*labels, f"{SIZE}_sum"]).rename_columns([*labels, SIZE])
-    return classes, class_of
+    numbers, first = numbered([encoded(table.column(name))[0] for name in labels])
+    order = np.argsort(first)
+    class_of = np.argsort(order)[numbers]
+    sizes = _sums(_numbers(table.column(SIZE)), class_of, len(order))
+    classes = table.select(labels).take(from_numpy(first[order]))
+    return classes.append_column(SIZE, from_numpy(sizes)), class_of
+
+
+def _sums(numbers: Ints, group_of: Ints, groups: int) -> Ints:
+    """The sum of the numbers of each group."""
+    sums = np.zeros(groups, np.int64)
+    np.add.at(sums, group_of, numbers)
+    return sums
 
 
 def _values(
@@ -246,12 +246,12 @@ def _values(
 
 def _missing(table: pa.Table, positions: Sequence[int]) -> Bools:
     """One row per column: where it is null."""
-    flags = [np.asarray(pc.is_null(table.column(i))).astype(bool) for i in positions]
+    flags = [to_numpy(pc.is_null(table.column(i))) for i in positions]
     return np.array(flags, dtype=bool).reshape(len(flags), table.num_rows)
 
 
 def _numbers(column: pa.ChunkedArray) -> Ints:
-    return np.asarray(column, dtype=np.int64)
+    return to_numpy(column).astype(np.int64)
 
 
 def _short(label: str) -> str:
@@ -264,7 +264,7 @@ _LARGEST_KEY = 2**62
 def encoded(column: pa.ChunkedArray) -> tuple[Ints, list[str | None]]:
     """A code for each cell, and the text of each code, None for missing."""
     found = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
-    return np.asarray(found.indices, dtype=np.int64), found.dictionary.to_pylist()
+    return to_numpy(found.indices).astype(np.int64), found.dictionary.to_pylist()
 
 
 def numbered(columns: Sequence[Ints]) -> tuple[Ints, Ints]:

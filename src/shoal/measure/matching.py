@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
+from shoal.arrow_arrays import scalar, to_numpy
 from shoal.errors import BadData
 from shoal.measure.pairs import PAIR_LIMIT, count_pairs
 
@@ -124,5 +125,6 @@ def _codes(found: ClassTable) -> Ints:
     """A row for each class, with a number for each label, 0 for missing."""
     columns = [found.table.column(i) for i in range(len(found.quasi_identifiers))]
     coded = [pc.dictionary_encode(column).combine_chunks() for column in columns]
-    numbers = [pc.fill_null(pc.add(column.indices, 1), 0) for column in coded]
-    return np.array([np.asarray(column) for column in numbers], dtype=np.int64).T
+    missing, one = scalar(0, np.int32), scalar(1, np.int32)
+    numbers = [pc.fill_null(pc.add(column.indices, one), missing) for column in coded]
+    return np.array([to_numpy(column) for column in numbers], dtype=np.int64).T

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from shoal.arrow_arrays import from_numpy
 from shoal.engines.base import Generalization, Recoding
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _released_labels(table: Table, node: Node, class_of: Ints, kept: Bools) -> p
     return pa.table(
         {
             attribute.name: attribute.labels(level).take(
-                pa.array(attribute.groups[level][codes[chosen]])
+                from_numpy(attribute.groups[level][codes[chosen]])
             )
             for attribute, codes, level in zip(table.attributes, table.codes, node, strict=True)
         }

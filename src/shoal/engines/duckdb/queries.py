@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from shoal.arrow_arrays import from_texts
 from shoal.engines.base import listed_texts
 from shoal.engines.duckdb.session import Session, literal
 from shoal.engines.failures import CHANGED
@@ -205,7 +206,7 @@ def fetching_query(
     for i, (name, texts) in enumerate(only.items()):
         text = relation.present_text(relation.position(name), missing)
         listed, or_missing = listed_texts(texts, missing)
-        tables[f"{prefix}_{i}"] = pa.table({"value": pa.array(listed, pa.string())})
+        tables[f"{prefix}_{i}"] = pa.table({"value": from_texts(listed)})
         condition = f"{text} IN (SELECT value FROM {prefix}_{i})"
         conditions.append(f"({condition} OR {text} IS NULL)" if or_missing else condition)
     values = ", ".join(
@@ -237,8 +238,8 @@ def label_table(generalization: Generalization) -> pa.Table:
     """The labels as a table; values are distinct, so a join with it repeats no record."""
     return pa.table(
         {
-            "value": pa.array(generalization.values, pa.string()),
-            "label": pa.array(generalization.labels, pa.string()),
+            "value": from_texts(generalization.values),
+            "label": from_texts(generalization.labels),
         }
     )
 
