@@ -105,17 +105,25 @@ def test_every_strategy_that_is_installed_is_tested_here_or_on_its_own() -> None
 
 
 @pytest.mark.slow
-@given(cases(), SENSITIVE, SOME_MODELS, st.sampled_from(LOSSES), st.sampled_from(EXACT))
-@settings(max_examples=150)
+@given(
+    cases(),
+    SENSITIVE,
+    SOME_MODELS,
+    st.sampled_from(LOSSES),
+    st.sampled_from(EXACT),
+    st.booleans(),
+)
+@settings(max_examples=300)
 def test_flash_and_bfs_prove_the_optimum_of_every_model_and_loss(
     case: Case,
     values: list[int],
     models: list[PrivacyModel],
     loss: tuple[Loss, str],
-    strategy: type[Strategy],
+    strategy: type[Flash] | type[BranchAndBound],
+    published: bool,
 ) -> None:
     problem = sensitive_problem(case, values, models, *loss)
-    last = honest(strategy(), problem)
+    last = honest(strategy(published), problem)
     assert isinstance(last, Proved)
     assert last.best == truth_of(problem).best
 
@@ -260,7 +268,9 @@ def test_ola_finds_and_proves_the_same_optimum_when_nothing_may_be_suppressed() 
     assert last.best.node == (1,)
 
 
-@pytest.mark.parametrize("strategy", [Flash(), BranchAndBound()])
+@pytest.mark.parametrize(
+    "strategy", [kind(published) for kind in EXACT for published in (False, True)]
+)
 def test_flash_and_bfs_look_above_safe_nodes(strategy: Strategy) -> None:
     *_, last = strategy.search(misleading(suppression=2), Limits())
     assert isinstance(last, Proved)

@@ -58,7 +58,7 @@ def test_a_key_that_the_strategy_does_not_take_is_a_mistake(tmp_path: Path) -> N
 
 def test_parameters_that_the_strategy_does_not_take_are_a_mistake(tmp_path: Path) -> None:
     (mistake,) = mistakes(tmp_path, {"strategy": "flash", "parameters": {"depth": 3}})
-    assert mistake.startswith("search: flash takes no parameters; unknown are 'depth'")
+    assert mistake.startswith("search: flash takes 'published'; unknown are 'depth'")
 
 
 def test_a_parameter_that_the_strategy_cannot_use_is_a_mistake(tmp_path: Path) -> None:

@@ -35,11 +35,20 @@ class Pruning:
     limit, so does every node below it. For k-anonymity and distinct diversity these are the
     suppressed records; other models give a number by `least_removal` or `most_released`. Both facts
     hold for every model and every loss.
+
+    Most losses have a bound that needs no counting (`Objective.lower_bound`). By default it is
+    asked before a node is checked. It never falls as a level rises, so it rules out every node that
+    the antichain of quality covers, and others: the antichain then saves evaluations, but no check.
+    With `bound_before_check=False` a node has a bound only once it is checked, as in the paper, and
+    the antichain alone rules out others.
     """
 
-    def __init__(self, problem: Problem, incumbent: Incumbent) -> None:
+    def __init__(
+        self, problem: Problem, incumbent: Incumbent, *, bound_before_check: bool = True
+    ) -> None:
         self.problem = problem
         self.incumbent = incumbent
+        self.bound_before_check = bound_before_check
         self._poor = Antichain(len(problem.lattice.top), "up")
         self._unsafe = Antichain(len(problem.lattice.top), "down")
 
@@ -47,7 +56,9 @@ class Pruning:
         """Whether this node and all above it are known to lose more than the best."""
         if self._poor.covers(node):
             return True
-        return self.is_beaten(node, self.problem.objective.lower_bound(node))
+        return self.bound_before_check and self.is_beaten(
+            node, self.problem.objective.lower_bound(node)
+        )
 
     def is_beaten(self, node: Node, floor: float) -> bool:
         """Whether a node with this floor, and so all above it, lose more than the best."""

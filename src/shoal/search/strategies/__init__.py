@@ -1,7 +1,7 @@
 """Search strategies, one per file, all with the same problem, limits and events.
 
-- Proved optimum: `box.py`, the default; `bfs.py`, `flash.py`; `exhaustive.py`, the oracle of the
-  tests.
+- Proved optimum: `box.py`, the default; `bfs.py`, `flash.py`, with
+  `flash_published.py` for the order of its papers; `exhaustive.py`, the oracle of the tests.
 - From the literature: `ola.py`, `best_first.py`, `priority_path.py`.
 - Baselines without a proof: `datafly.py`, `igreedy.py`.
 """

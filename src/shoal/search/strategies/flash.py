@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from shoal.search.antichain import Antichain, AntichainStatistics
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.pruning import Pruning
+from shoal.search.strategies.flash_published import PublishedFlash
 from shoal.search.walks import is_infeasible
 
 if TYPE_CHECKING:
@@ -29,15 +30,23 @@ class Flash:
     bounds, unless a fact of pruning.py rules it out. When the next bound is above the best loss,
     the best is the optimum, ties included, for every model and loss.
 
+    With `published` nodes are taken by their heights and no bound is known before a check, as in
+    the papers (flash_published.py): the same answer after more checks.
+
     After a search `statistics` says how the antichains were used.
     """
 
+    published: bool = False
     name: ClassVar[str] = "flash"
     statistics: dict[str, AntichainStatistics] = field(default_factory=dict, init=False)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.published, bool):
+            raise ValueError("published must be true or false")
+
     def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
         """Yields progress, each improvement, and at last Proved or Stopped."""
-        run = _Run(problem, limits)
+        run = PublishedFlash(problem, limits) if self.published else _Run(problem, limits)
         try:
             yield from run.search()
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,6 @@ MOST_NODES = 2**29
 """The largest lattice, which takes half a gibibyte: a tag is a byte."""
 
 SAFE, UNSAFE = 1, 2
-Tag = Literal[1, 2]
 
 
 @dataclass(frozen=True)
@@ -180,7 +179,7 @@ class Tags:
         """The tag of a node, None where it has none."""
         return int(self._tags[tuple(self._levels(node))]) or None
 
-    def put(self, node: Node, tag: Tag) -> None:
+    def put(self, node: Node, tag: int) -> None:
         """Tag a node, and all above it if it is safe, all below it if it is not.
 
         A node that has a tag keeps it. Tags differ only where a model may fail further up.
