@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from fractions import Fraction
 from typing import Any
 
@@ -20,12 +21,10 @@ from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.t_closeness import TCloseness
-from shoal.search.demands import demands_of, values_of, with_work_space
-from shoal.search.descent import _sources as checksum_of_sources
-from shoal.search.kernels import entry_point
+from shoal.search.compiled.library import load
+from shoal.search.compiled.sensitive import structure_of
+from shoal.search.demands import demands_of, values_of
 from shoal.search.problem import Problem
-from shoal.search.removal import removal
-from shoal.search.state import Sensitive
 from shoal.values import Counts
 
 ABOVE_0 = st.floats(0.05, 4.0)
@@ -47,18 +46,12 @@ COUNTS = st.lists(st.integers(0, 40), min_size=5, max_size=5).filter(lambda coun
 """How many records have each of the four values, and how many none."""
 
 
-def least_removal(sources: int) -> Any:
-    """A kernel that Python calls; a change of `sources` invalidates its compiled code on disk."""
-
-    @entry_point
-    def least(values, k, size):  # type: ignore[no-untyped-def]
-        """The removal of a class whose values are in the first row of the tally."""
-        return removal(Sensitive(*values), k, 0, size) if sources else 0
-
-    return least
-
-
-least = least_removal(checksum_of_sources())
+def least(values: Any, k: int, size: int) -> int:
+    """The removal of a class whose values are in the first row of the tally, as C counts it."""
+    library = load()
+    library.shoal_removal.restype = ctypes.c_int64
+    arguments = (ctypes.c_int64(k), ctypes.c_int64(size))
+    return int(library.shoal_removal(ctypes.byref(values), *arguments))
 
 
 def two_classes(first: list[int], second: list[int], model: PrivacyModel) -> Problem:
@@ -84,13 +77,13 @@ def test_the_kernel_says_what_the_model_says(
     model = data.draw(MODELS[kind])
     problem = two_classes(first, second, model)
     table = problem.table
-    values = with_work_space(values_of(problem, demands_of(problem)), 2, 2, 2, 1)
+    values, arrays = structure_of(values_of(problem, demands_of(problem)), 2, 2, 2, 1)
     counts = Counts(table.weights, table.histograms)
     expected, satisfied = model.least_removal(counts), model.satisfied(counts)
     for t, size in enumerate(table.weights.tolist()):
-        values.tally[:] = 0
-        entries = slice(values.starts[t], values.starts[t + 1])
-        values.tally[values.value[entries]] = values.counted[entries]
+        arrays["tally"][:] = 0
+        entries = slice(arrays["starts"][t], arrays["starts"][t + 1])
+        arrays["tally"][0, arrays["value"][entries]] = arrays["counted"][entries]
         found = least(values, 1, size)
         assert expected[t] - 1 <= found <= expected[t]
         assert found == 0 or not satisfied[t]

@@ -309,14 +309,4 @@ static void neighbours_by_cells(State *state, int64_t depth) {
     }
 }
 
-/* Whether the class loss has the sizes that the functions here rely on: a tally of all classes by
- * any attribute must fit. */
-static bool class_loss_is_right(const State *state) {
-    const ClassLoss *loss = state->class_loss;
-    return loss == NULL
-        || (loss->share.length == state->attributes * state->levels && loss->records > 0
-            && (loss->kind == DISCERNIBILITY || loss->kind == CLASS_SIZE)
-            && state->number.length >= (state->classes + 1) * state->widest);
-}
-
 #endif

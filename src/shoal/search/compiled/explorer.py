@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import Bug
 from shoal.search.boxes import Box, Candidate, Explored
-from shoal.search.compiled.class_loss import class_loss_of_thread
+from shoal.search.compiled.class_loss import CLASS_LOSS, class_loss_of_thread
 from shoal.search.compiled.library import load
 from shoal.search.compiled.memory import (
     DIVE,
@@ -24,7 +24,7 @@ from shoal.search.compiled.memory import (
     sizes_of,
     state_of,
 )
-from shoal.search.compiled.sensitive import values_of_thread
+from shoal.search.compiled.sensitive import VALUES, values_of_thread
 from shoal.values import Closed
 
 if TYPE_CHECKING:
@@ -180,11 +180,13 @@ def _raise(node: Node, attribute: int) -> Node:
 
 
 def kernel() -> Any:
-    """`shoal_explore` of the library, whose State must be as large as ours."""
+    """`shoal_explore` of the library, whose structures must be as large as ours."""
     library = load()
-    library.shoal_state_size.restype = ctypes.c_int64
-    if library.shoal_state_size() != ctypes.sizeof(STATE.structure):
-        raise Bug("the compiled search has another memory layout", code="bug")
+    for name, layout in (("state", STATE), ("values", VALUES), ("class_loss", CLASS_LOSS)):
+        size = library[f"shoal_{name}_size"]
+        size.restype = ctypes.c_int64
+        if size() != ctypes.sizeof(layout.structure):
+            raise Bug("the compiled search has another memory layout", code="bug")
     explore = library.shoal_explore
     explore.argtypes = (ctypes.POINTER(STATE.structure), ctypes.c_int64, ctypes.c_int64)
     explore.restype = ctypes.c_int64

@@ -16,6 +16,7 @@
 #include "bounds.h"
 #include "class_loss.h"
 #include "branching.h"
+#include "sizes.h"
 
 #ifndef SHOAL_SOURCES
 #define SHOAL_SOURCES ""
@@ -29,75 +30,9 @@
 /* What exploring returns beside a depth: no box is left open, or the memory is refused. */
 enum { NONE_OPEN = -1, REFUSED = -2 };
 
-/* An exploration pauses when it has so many candidates or notes. */
-enum { CANDIDATES = 64, NOTES = 4096 };
-
 /* Work before a box is handed to an idle thread, in passes over the table: setting up a box costs
  * almost as much. */
 #define LEAST_PASSES 64
-
-/* The most candidates and notes of one box beyond those at which an exploration pauses: `hi` falls
- * at most as often as there are levels, and each level is closed once. */
-static int64_t most_falls(const State *state) {
-    return state->depths - 2 - state->attributes;
-}
-
-/* Whether every array has the length that the code relies on. */
-static bool sizes_are_right(const State *state) {
-    const int64_t m = state->attributes, levels = state->levels, widest = state->widest;
-    const int64_t tuples = state->tuples, rows = state->rows, depths = state->depths;
-    const int64_t classes = state->classes, demands = state->demands;
-    const int64_t cells = state->number.length, persons = state->assigned.length;
-    const bool numbers = m > 0 && levels > 0 && widest > 0 && tuples > 0 && rows >= tuples
-        && depths >= m + 2 && classes > 0 && demands >= 0 && state->k > 0 && state->limit >= 0
-        && state->k <= INT32_MAX && tuples < INT32_MAX && cells >= 2 * widest;
-    const bool problem = state->bottom.length == m && state->group.length == m * levels * widest
-        && state->groups.length == m * levels && state->member.length == m * levels * widest
-        && state->base.length == m * levels && state->charge.length == m * levels * widest
-        && state->priority.length == m && state->least_values.length == demands;
-    const bool stacks = state->codes.length == m * rows && state->weights.length == rows
-        && state->masks.length == demands * rows
-        && state->class_of.length >= tuples * (depths - 1) && state->sample.length % m == 0
-        && state->sample.length >= classes * depths * m;
-    const bool work_space = state->counts.length >= cells && state->counts.length > tuples
-        && state->held.length == demands * cells && state->origin.length == classes + 2
-        && state->chosen.length == tuples + 1 && state->order.length == tuples
-        && state->begins.length == classes + 3 && state->touched.length == 2 * widest
-        && state->keys.length == tuples && state->kept_keys.length == tuples
-        && state->slots.length >= 4 * tuples + 8 && state->multiplier.length == m
-        && state->fixed.length == classes + 1 && state->lost.length == levels * widest
-        && state->low.length == m && state->high.length == m && state->falls.length == m
-        && state->score.length == m && state->least.length == m;
-    const bool boxes = state->frames.length == depths && state->lo.length == depths * m
-        && state->hi.length == depths * m && state->distinct_from.length == depths * m
-        && state->fresh.length == depths * m && state->owed.length == depths * m
-        && state->paid.length == depths * m * levels && state->extra.length == depths * m * levels
-        && state->due.length == depths * m * levels && state->dropped.length == depths * m * levels;
-    const int64_t found = CANDIDATES + most_falls(state) + 1;
-    const int64_t noted = state->log ? NOTES + 3 * (most_falls(state) + m) + 3 : 0;
-    const bool output = state->done.length == DONE_LENGTH && state->best.length == 2
-        && state->costs.length >= found && state->removed.length >= found
-        && state->nodes.length >= found * m && state->notes.length >= noted * (1 + 2 * m)
-        && state->shared.length == SHARED_LENGTH;
-    const bool counted = persons == 0
-        || (persons == rows && state->head.length == rows && state->tail.length == rows
-            && state->persons_from.length == tuples + 1 && state->next_of.length == tuples
-            && state->link.length == tuples && state->persons.length == state->counts.length
-            && state->first_of.length == state->counts.length && state->mark.length == 1
-            && state->undecided.length == levels && state->settled.length == 2);
-    return numbers && problem && stacks && work_space && boxes && output && counted
-        && values_are_right(state) && class_loss_is_right(state);
-}
-
-/* Whether the levels of the first box are levels. */
-static bool levels_are_right(const State *state) {
-    const Int64s lo = lo_of(state, 0), hi = hi_of(state, 0);
-    for (int64_t j = 0; j < state->attributes; j++) {
-        if (AT(lo, j) < AT(state->bottom, j) || AT(lo, j) > AT(hi, j)) return false;
-        if (AT(state->bottom, j) < 0 || AT(hi, j) >= state->levels) return false;
-    }
-    return true;
-}
 
 /* Set up the only box on the stack, of which only the levels are set; whether it is not empty.
  *
@@ -269,3 +204,13 @@ EXPORTED const char *shoal_sources(void) { return SHOAL_SOURCES; }
 
 /* The size of a State here, which must be that in Python. */
 EXPORTED int64_t shoal_state_size(void) { return (int64_t)sizeof(State); }
+
+/* The same for the structures that a State points to. */
+EXPORTED int64_t shoal_values_size(void) { return (int64_t)sizeof(Values); }
+EXPORTED int64_t shoal_class_loss_size(void) { return (int64_t)sizeof(ClassLoss); }
+
+/* The records removed of a class of `size` records whose values are in the first row of the tally:
+ * for tests, which compare it with what the models say. */
+EXPORTED int64_t shoal_removal(Values *values, int64_t k, int64_t size) {
+    return removal(values, k, 0, size);
+}

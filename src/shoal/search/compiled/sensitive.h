@@ -197,39 +197,4 @@ static void price_levels_by_values(State *state, int64_t depth, int64_t j) {
     AT(state->fresh, depth * state->attributes + j) = true;
 }
 
-/* Whether the arrays of the values have the sizes that the functions here rely on. */
-static bool values_are_right(const State *state) {
-    const Values *values = state->values;
-    if (values == NULL)
-        return true;
-    const int64_t demands = values->demands, widest = values->widest;
-    if (demands < 1 || values->values < 0 || widest < 0 || values->highest < 1)
-        return false;
-    if (values->kind.length != demands || values->number.length != demands
-        || values->different.length != demands || values->first.length != demands
-        || values->last.length != demands || values->heights.length != demands
-        || values->most.length != demands * widest || values->least.length != demands * widest
-        || values->ancestor.length != demands * values->highest * widest)
-        return false;
-    for (int64_t d = 0; d < demands; d++)
-        if (AT(values->first, d) < 0 || AT(values->last, d) < AT(values->first, d)
-            || AT(values->last, d) - AT(values->first, d) > widest
-            || AT(values->last, d) > values->values || AT(values->kind, d) < DIFFERENT
-            || AT(values->kind, d) > HIERARCHICAL || AT(values->heights, d) > values->highest
-            || (AT(values->kind, d) == RECURSIVE && AT(values->different, d) < 1))
-            return false;
-    if (values->starts.length != state->tuples + 1 || AT(values->starts, 0) != 0
-        || AT(values->starts, state->tuples) != values->value.length
-        || values->counted.length != values->value.length)
-        return false;
-    return values->tally.length == 2 * state->widest * values->values
-        && values->sizes.length == 2 * state->widest
-        && values->touched.length == 2 * state->widest
-        && values->order.length == state->tuples
-        && values->begins.length == state->classes + 3 && values->arranged.length == 2
-        && values->ranked.length == values->values && values->net.length == values->nodes
-        && values->over.length == values->nodes && values->under.length == values->nodes
-        && values->failed.length == state->attributes && values->logarithms.length > 0;
-}
-
 #endif
