@@ -4,4 +4,5 @@
   so that bounds hold.
 - `builtin.py`: the losses that Shoal ships. By cell: `iyengar`, `precision`, `entropy`. By level:
   `weighted`. By class: `discernibility`, `class-size`.
+- `intervals.py`: the widths of intervals, for `iyengar` on columns of numbers.
 """

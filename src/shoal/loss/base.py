@@ -25,6 +25,7 @@ class Domain:
     `groups[level][code]` is the group of a value at a level; the last code means missing.
     `leaves[level][group]` is the number of leaves under a group, `weights[code]` the number of
     records with a value, and `quantifiers[level]` the loss its definition gives to a level.
+    `labels[level][group]` is the text of a group; it is empty where the texts are not known.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Domain:
     leaves: tuple[Ints, ...]
     weights: Ints
     quantifiers: tuple[float, ...] | None
+    labels: tuple[tuple[str, ...], ...] = ()
 
     @property
     def height(self) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
+
+from shoal.loss.intervals import widths_of
 
 if TYPE_CHECKING:
     from shoal.loss.base import Domain, Floats
@@ -18,11 +20,23 @@ class Iyengar:
 
     A group above contains the group below, so the cost never falls. A missing cell has no value
     to lose and costs 0, as does every cell of a hierarchy with one leaf.
+
+    With `intervals` at `width` a cell of a column of intervals costs the width of its interval over
+    the range of the column, as Iyengar defines it for numbers (intervals.py says which columns
+    these are, and what the range is).
     """
 
+    intervals: Literal["values", "width"] = "values"
     name: ClassVar[str] = "iyengar"
 
+    def __post_init__(self) -> None:
+        if self.intervals not in ("values", "width"):
+            raise ValueError("intervals must be 'values' or 'width'")
+
     def cell_costs(self, domain: Domain) -> tuple[Floats, ...]:
+        widths = widths_of(domain) if self.intervals == "width" else None
+        if widths is not None:
+            return _costs_of_widths(domain, widths)
         costs = []
         others = max(len(domain.leaves[0]) - 1, 1)
         for groups, leaves in zip(domain.groups, domain.leaves, strict=True):
@@ -30,6 +44,20 @@ class Iyengar:
             cost[:-1] = (leaves[groups[:-1]] - 1) / others
             costs.append(cost)
         return tuple(costs)
+
+
+def _costs_of_widths(domain: Domain, widths: tuple[Floats, ...]) -> tuple[Floats, ...]:
+    """The width of the interval of each code, 0 for missing.
+
+    Labels may contradict each other, and state a narrower interval than one below. The wider one
+    counts, so that the cost never falls.
+    """
+    costs: list[Floats] = []
+    for groups, of_group in zip(domain.groups, widths, strict=True):
+        cost = np.zeros(len(groups))
+        cost[:-1] = of_group[groups[:-1]]
+        costs.append(np.maximum(cost, costs[-1]) if costs else cost)
+    return tuple(costs)
 
 
 @dataclass(frozen=True)

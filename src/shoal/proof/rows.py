@@ -36,7 +36,8 @@ class Attribute:
     """A quasi-identifier: `codes[row]` is its value and `groups[level][code]` its group at a level.
 
     The last code means missing. It is a group of its own, except at the last level when that has a
-    single label, which it becomes. `leaves[level][group]` counts the values of the hierarchy.
+    single label, which it becomes. `leaves[level][group]` counts the values of the hierarchy, and
+    `labels[level][group]` is the text of a group.
     `people` are the codes of the population, where there is one.
     """
 
@@ -46,6 +47,7 @@ class Attribute:
     leaves: tuple[Ints, ...]
     quantifiers: tuple[float, ...] | None
     people: Ints | None = None
+    labels: tuple[tuple[str, ...], ...] = ()
 
     def at(self, level: int) -> Ints:
         """The group of each row at a level, and then of each row of the population."""
@@ -57,7 +59,12 @@ class Attribute:
         """The attribute as a loss sees it; `weights` are the records of each row."""
         records = np.bincount(self.codes, weights=weights, minlength=len(self.groups[0]))
         return Domain(
-            self.levels.name, self.groups, self.leaves, records.astype(np.int64), self.quantifiers
+            self.levels.name,
+            self.groups,
+            self.leaves,
+            records.astype(np.int64),
+            self.quantifiers,
+            self.labels,
         )
 
 
@@ -198,6 +205,7 @@ def _attribute(
         tuple(hierarchy.leaves_under(level) for level in range(hierarchy.height + 1)),
         losses,
         np.array([code.get(text, missing) for text in others], dtype=np.int64) if others else None,
+        hierarchy.labels,
     )
 
 

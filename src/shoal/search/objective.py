@@ -196,4 +196,5 @@ def domain_of(attribute: Attribute, records: Ints) -> Domain:
         tuple(attribute.hierarchy.leaves_under(level) for level in range(attribute.height + 1)),
         records,
         attribute.quantifiers,
+        attribute.hierarchy.labels,
     )
