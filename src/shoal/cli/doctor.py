@@ -23,7 +23,6 @@ not found.
 PYTHON = (
     ("files and frames", "duckdb", "shoal"),
     ("files and frames", "pyarrow", "shoal"),
-    ("compiled search", "numba", "shoal"),
     ("databases", "SQLAlchemy", "shoal[databases]"),
     ("PostgreSQL", "psycopg", "shoal[databases]"),
     ("MySQL and MariaDB", "PyMySQL", "shoal[databases]"),
@@ -57,7 +56,7 @@ def doctor(
     ] = False,
 ) -> None:
     """Say which engines, drivers and Java are found, and what installs the others."""
-    requirements = [_python(), *_distributions(), _sqlite(), _java(), _memory(), _cache()]
+    requirements = [_python(), *_distributions(), _sqlite(), _java(), _memory(), _search()]
     if as_json:
         _print_json(requirements)
     else:
@@ -113,11 +112,14 @@ def _memory() -> Requirement:
     )
 
 
-def _cache() -> Requirement:
-    from shoal.search.descent import cache_folder
+def _search() -> Requirement:
+    from shoal.search.compiled.library import NoCompiledSearch, load
 
-    remedy = "the search is compiled in every run; set NUMBA_CACHE_DIR to a writable folder"
-    return Requirement("compiled search", "cache folder", cache_folder(), remedy)
+    try:
+        load()
+    except NoCompiledSearch as error:
+        return Requirement("search", "compiled search", None, str(error))
+    return Requirement("search", "compiled search", "built", "")
 
 
 def _print_json(requirements: list[Requirement]) -> None:

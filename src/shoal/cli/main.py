@@ -8,7 +8,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
+import warnings
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from shoal.cli.interrupts import interrupt_on_signals
 
@@ -27,6 +28,7 @@ def main() -> NoReturn:
     debug = "--debug" in sys.argv[1:]
     try:
         interrupt_on_signals()
+        warnings.showwarning = _show_warning
         from shoal.cli.app import app
 
         app(prog_name="shoal")
@@ -70,6 +72,12 @@ def _explain(error: ShoalError) -> None:
     _say("\n".join([f"{first} [{error.code}]", *more]), begin="error: ")
     if error.hint:
         _say(error.hint, begin="hint: ")
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """A warning in one line, without the place in the code that Python names."""
+    if issubclass(category, UserWarning):
+        _say(str(message), begin="warning: ")
 
 
 def _say(text: str, begin: str = "") -> None:

@@ -352,8 +352,6 @@ DOING = {
     "release": "Releasing",
     "verify": "Verifying",
 }
-LONG_TO_START = 1.5
-"""Seconds without any box or node after which a search says why."""
 
 
 def show_progress(event: Event) -> None:
@@ -367,12 +365,7 @@ def show_progress(event: Event) -> None:
 
 
 def standing(event: Progress) -> str:
-    """Best loss, bound, gap, nodes and boxes; before the first box, that code is being compiled."""
-    if event.seconds > LONG_TO_START and not event.boxes and not event.checked:
-        return (
-            "getting ready; its code is compiled, which takes up to a minute: once, or in every run"
-            " where `shoal doctor` finds no cache folder"
-        )
+    """Best loss, bound, gap, nodes and boxes."""
     best = "none yet" if event.best is None else f"{event.best.loss:.6f}"
     gap = "" if event.best is None else f", gap {event.gap:.1%}"
     boxes = f", {count(event.boxes, 'box', 'boxes')}" if event.boxes else ""

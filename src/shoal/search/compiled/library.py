@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -39,6 +40,14 @@ def missing() -> str | None:
     except NoCompiledSearch as error:
         return str(error)
     return None
+
+
+def is_compiled() -> bool:
+    """Whether the compiled search can be used; where not, a warning says why."""
+    why = missing()
+    if why is not None:
+        warnings.warn(f"searching with NumPy, which takes longer: {why}", stacklevel=2)
+    return why is None
 
 
 @cache

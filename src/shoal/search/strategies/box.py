@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from shoal.search.antichain import Antichain
-from shoal.search.compiled.library import missing
+from shoal.search.compiled.library import is_compiled
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.layout import CELLS_PER_TUPLE, fits
 from shoal.search.objective import CellObjective, ClassObjective
@@ -268,7 +268,7 @@ class BoxSearch:
         of the last of them. So in the end no other node is before the last.
         """
         size = problem.lattice.nodes * problem.table.tuples
-        if size < self.compiled_from or missing() is not None or not fits(problem):
+        if size < self.compiled_from or not fits(problem) or not is_compiled():
             return GeneralBox(problem).search(incumbent)
         return self._compiled(problem, incumbent)
 

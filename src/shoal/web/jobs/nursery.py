@@ -1,4 +1,4 @@
-"""The process that workers are forked from: it has imported and compiled everything they need.
+"""The process that workers are forked from: it has imported everything they need.
 
 The server starts one nursery with `spawn`. For every job the nursery forks a fresh worker, which
 takes milliseconds, and no worker ever sees the data of another job. The nursery has no threads of
@@ -25,22 +25,19 @@ import select
 import signal
 import socket
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from shoal.search.compiled.library import is_compiled
 from shoal.web import tasks
-from shoal.web.jobs.warm import is_kept, warm_up
 from shoal.web.jobs.worker import work
 
 LONGEST = 65_536
 """The most bytes that are read at a time."""
 PR_SET_PDEATHSIG = 1
-QUIET = 2.0
-"""Seconds after the start until the search is loaded, so that the first jobs do not wait for it."""
 LOADED = (
     "shoal.pipeline",
     "shoal.analysis.before_after",
@@ -51,7 +48,8 @@ LOADED = (
     "shoal.definition.write",
     "shoal.engines.duckdb.session",
     "shoal.report.run",
-    "shoal.search.kernels",
+    "shoal.search.layout",
+    "shoal.search.pool",
     "shoal.search.strategies.box",
 )
 """Modules that most tasks need."""
@@ -65,8 +63,6 @@ class Nursery:
         self._pids: dict[str, int] = {}
         self._sockets: list[int] = []
         self._unread = b""
-        self._warms_at: float | None = time.monotonic() + QUIET
-        self._warming: int | None = None
 
     def serve(self) -> None:
         """Work until the server's end of the socket closes."""
@@ -80,10 +76,7 @@ class Nursery:
         try:
             self._send({"ready": True})
             while True:
-                ready, _, _ = select.select(
-                    [self._control.fileno(), woken], [], [], self._patience()
-                )
-                self._warm()
+                ready, _, _ = select.select([self._control.fileno(), woken], [], [])
                 if woken in ready:
                     with contextlib.suppress(BlockingIOError):
                         os.read(woken, 4096)
@@ -93,13 +86,8 @@ class Nursery:
         except (BrokenPipeError, ConnectionResetError):
             return
         finally:
-            for pid in (*self._pids.values(), self._warming):
-                if pid is not None:
-                    _kill(pid, signal.SIGKILL)
-
-    def _patience(self) -> float | None:
-        """Seconds until there is something to do by itself; None for never."""
-        return None if self._warms_at is None else max(0.0, self._warms_at - time.monotonic())
+            for pid in self._pids.values():
+                _kill(pid, signal.SIGKILL)
 
     def _obey(self) -> bool:
         """Do what the server says; False when it has gone.
@@ -124,17 +112,6 @@ class Nursery:
         os.close(fd)
         self._pids[message["start"]] = pid
         self._send({"started": message["start"], "pid": pid})
-
-    def warm_at_once(self) -> None:
-        """Compile the search here, since no other process could keep it for this one."""
-        self._warms_at = None
-        warm_up()
-
-    def _warm(self) -> None:
-        """When it is time, compile the search: in a process of its own, while jobs are done."""
-        if self._warms_at is not None and time.monotonic() >= self._warms_at:
-            self._warms_at = None
-            self._warming = self._fork(warm_up)
 
     def _fork(self, do: Callable[[], None]) -> int:
         """Do something in a forked process, after cutting what ties it to the nursery."""
@@ -162,11 +139,7 @@ class Nursery:
             os._exit(status)
 
     def _reap(self) -> None:
-        """Report every worker that has ended; load the search once another has compiled it."""
-        if self._warming is not None and os.waitpid(self._warming, os.WNOHANG)[0]:
-            self._warming = None
-            warm_up()
-            gc.freeze()
+        """Report every worker that has ended."""
         for job, pid in list(self._pids.items()):
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
@@ -186,23 +159,26 @@ def _kill(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def main() -> None:
-    """Load everything, then serve on the socket whose number is the argument."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.umask(0o077)
+def load_everything() -> None:
+    """Import what tasks need and load the compiled search; no thread is started."""
     for name in LOADED:
         importlib.import_module(name)
     for name in tasks.names():
         with contextlib.suppress(ImportError):  # its jobs say what is missing
             tasks.find(name)
+    is_compiled()
     pa.array([""])  # imports pandas, where it is installed
+
+
+def main() -> None:
+    """Load everything, then serve on the socket whose number is the argument."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.umask(0o077)
+    load_everything()
     gc.collect()
     gc.freeze()
     try:
-        nursery = Nursery(socket.socket(fileno=int(sys.argv[1])))
-        if not is_kept():
-            nursery.warm_at_once()
-        nursery.serve()
+        Nursery(socket.socket(fileno=int(sys.argv[1]))).serve()
     finally:
         os._exit(0)
 

@@ -38,7 +38,7 @@ ATTEMPTS = 2
 """How often a job is begun before it is called interrupted."""
 TICK, SWEEP = 0.5, 60.0
 """Seconds between looks at limits, and between looks for jobs to delete."""
-PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "NUMBA_CACHE_DIR", "JAVA_HOME")
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "SHOAL_LIBRARY", "JAVA_HOME")
 """The variables of the environment that workers get; no other one, so no secret of the server."""
 
 

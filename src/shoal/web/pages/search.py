@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from shoal.web.jobs.model import Job, JobEvent
     from shoal.web.services import Services
 
-LONG_TO_START = 1.5
-"""Seconds without any box or node after which the page says why."""
 SEARCH_EVENTS = ("progress", "improved", "proved", "stopped")
 ENDED = {
     "interrupted": "You stopped the search; the best found so far is kept.",
@@ -165,7 +163,6 @@ class _Page:
             return
         data, best = event.data, event.data.get("best")
         if best is None and not data["checked"] and not data["boxes"]:
-            self._getting_ready(float(data["seconds"]))
             return
         loss = None if best is None else float(best["loss"])
         self._live.visible = True
@@ -173,15 +170,6 @@ class _Page:
         self._show_numbers(loss, data)
         if event.name in ("progress", "improved"):
             self._stop_button.enabled = loss is not None
-
-    def _getting_ready(self, seconds: float) -> None:
-        """Before the first box: the code of the search is loaded, or compiled on a new machine."""
-        if seconds > LONG_TO_START:
-            self._live.visible = True
-            self._words.text = (
-                "Getting ready: the search is compiled for this machine, once. This takes up to a"
-                " minute."
-            )
 
     def _show_numbers(self, loss: float | None, data: Mapping[str, Any]) -> None:
         bound = float(data["bound"] or 0)
