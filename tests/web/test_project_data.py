@@ -21,14 +21,13 @@ from shoal.web.column_roles import ROLES, role_in, with_persons, with_role
 from shoal.web.jobs.model import Context, Job
 from shoal.web.project_data import (
     create_demo,
+    current_data,
     data_fingerprint,
     demo_definition,
     missing_texts,
-    profile_of,
     profile_state,
     start_profile,
     take_allowed,
-    take_profile,
     with_missing,
     with_profile,
 )
@@ -105,6 +104,14 @@ def with_file(services: Any, content: str, label: str = "people.csv") -> Project
     return cast("Project", services.projects.change(project, source=source))
 
 
+def taken(services: Any, project: Project) -> Project:
+    return current_data(services, project).project
+
+
+def profile_of(services: Any, project: Project) -> Any:
+    return services.jobs.result(project.jobs["profile"], project.owner)
+
+
 PEOPLE = "name;age;weight\n" + "".join(
     f"N{i};{20 + i % 50};{50 + i % 30},{i % 10}\n" if i % 9 else f"N{i};k.A.;70,5\n"
     for i in range(200)
@@ -174,24 +181,46 @@ def test_more_records_than_allowed_are_refused(tmp_path: Path) -> None:
 def test_a_german_file_is_guessed_and_its_reading_is_stated(services: Any) -> None:
     project = start_profile(services, with_file(services, PEOPLE), {}, None)
     assert profile_state(services, project)[0] == "ready"
-    project = take_profile(services, project)
+    project = taken(services, project)
     assert profile_state(services, project)[0] == "done"
     assert project.reading["decimal"] == ","
     assert missing_texts(project) == ["k.A."]
     assert list(project.attributes) == ["name", "age", "weight"]
-    weight = profile_of(services, project)["columns"][2]  # type: ignore[index]
+    weight = profile_of(services, project)["columns"][2]
     assert weight["type"] == "numbers"
     assert not services.projects.can_redo(project)
     assert services.projects.undo(project).source is None
 
 
+def test_a_profile_that_ends_while_a_page_is_made_is_taken_by_the_next_look(services: Any) -> None:
+    project = start_profile(services, with_file(services, PEOPLE), {}, None)
+    job, result = services.jobs.done[project.jobs["profile"]]
+    services.jobs.done[job.id] = replace(job, state="running"), result
+    first = current_data(services, project)
+    services.jobs.done[job.id] = job, result
+    assert (first.project, first.state) == (project, "running")
+    second = current_data(services, first.project)
+    assert second.state == "done"
+    assert list(second.project.attributes) == ["name", "age", "weight"]
+
+
+def test_data_that_was_profiled_otherwise_is_profiled_again(services: Any) -> None:
+    project = taken(services, start_profile(services, with_file(services, PEOPLE), {}, None))
+    changed = taken(services, start_profile(services, project, {"delimiter": ","}, None))
+    undone = current_data(services, services.projects.undo(changed))
+    assert undone.state == "running"
+    assert undone.job is not None
+    assert undone.job.id == undone.project.jobs["profile"] != changed.jobs["profile"]
+    assert list(taken(services, undone.project).attributes) == ["name", "age", "weight"]
+
+
 def test_a_change_of_the_reading_keeps_what_was_decided(services: Any) -> None:
-    project = take_profile(services, start_profile(services, with_file(services, PEOPLE), {}, None))
+    project = taken(services, start_profile(services, with_file(services, PEOPLE), {}, None))
     attributes = {**project.attributes, "age": "drop"}
     project = services.projects.change(
         project, definition={**project.definition, "attributes": attributes}
     )
-    project = take_profile(services, start_profile(services, project, {"decimal": "."}, ["70,5"]))
+    project = taken(services, start_profile(services, project, {"decimal": "."}, ["70,5"]))
     assert project.role_of("age") == "drop"
     assert missing_texts(project) == ["70,5"]
     assert project.reading["decimal"] == "."
@@ -203,7 +232,7 @@ def test_a_change_of_the_reading_keeps_what_was_decided(services: Any) -> None:
 def test_a_file_that_cannot_be_read_changes_nothing(services: Any) -> None:
     project = start_profile(services, with_file(services, "a,b\n1,2,3\n4\n"), {}, None)
     assert profile_state(services, project)[0] == "failed"
-    assert take_profile(services, project) == project
+    assert taken(services, project) == project
     assert project.attributes == {}
 
 
@@ -221,10 +250,10 @@ def test_the_demo_is_the_definition_of_the_command_line(services: Any) -> None:
         project = pool.submit(asyncio.run, create_demo(services, "ada")).result()
     state, _ = profile_state(services, project)
     assert state == "ready"
-    project = take_profile(services, project)
+    project = taken(services, project)
     assert project.attributes == demo_definition()["attributes"]
     assert project.reading == {}
-    assert profile_of(services, project)["records"] == 20_000  # type: ignore[index]
+    assert profile_of(services, project)["records"] == 20_000
     from_mapping({"source": "patients.csv", **project.definition})
     assert not services.projects.can_undo(project)
 
@@ -236,9 +265,9 @@ def test_an_allowed_source_is_read_where_it_is(tmp_path: Path, services: Any) ->
     allowed = AllowedSource("registry", "The registry", "", location)
     services.settings = replace(services.settings, sources={"registry": allowed})
     project = services.projects.create("ada", "Registry")
-    project = take_profile(services, take_allowed(services, project, "registry"))
+    project = taken(services, take_allowed(services, project, "registry"))
     assert profile_state(services, project)[0] == "done"
-    assert profile_of(services, project)["records"] == 200  # type: ignore[index]
+    assert profile_of(services, project)["records"] == 200
     assert project.reading == {}
     assert list(project.attributes) == ["name", "age", "weight"]
 

@@ -1,6 +1,6 @@
 """The data of a project: where it comes from, its profile, and what the profile makes of it.
 
-Whatever gives a project its data starts the task `profile`. When that is done, `take_profile` puts
+Whatever gives a project its data starts the task `profile`. When that is done, `current_data` puts
 its guesses into the definition, as far as the custodian has not decided yet. A profile belongs to a
 source, a way to read it, and texts for missing values: `data_fingerprint` says whether it is of the
 project as it is now.
@@ -13,7 +13,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
@@ -38,6 +38,42 @@ PENDING = ""
 """The fingerprint of a profile that was not taken into the project yet."""
 
 ProfileState = Literal["none", "running", "failed", "ready", "outdated", "done"]
+
+
+@dataclass(frozen=True)
+class CurrentData:
+    """A project with the state and the job of its profile, all seen at the same moment."""
+
+    project: Project
+    state: ProfileState
+    job: Job | None
+
+
+def current_data(services: Services, project: Project) -> CurrentData:
+    """The project with its profile taken if one is ready, or begun anew if it is outdated.
+
+    The state is looked up once. A job may end at any time after that, and a page that looked again
+    would find a profile that is ready but not in its project.
+    """
+    state, job = profile_state(services, project)
+    if state == "ready" and job is not None:
+        return CurrentData(_take_profile(services, project, job), "done", job)
+    if state != "outdated":
+        return CurrentData(project, state, job)
+    try:
+        missing = missing_texts(project) if project.attributes else None
+        begun = start_profile(services, project, stated_of(project.reading), missing)
+        job = services.jobs.get(begun.jobs[PROFILE], begun.owner)
+    except ShoalError:
+        return CurrentData(project, state, job)
+    return CurrentData(begun, "running", job)
+
+
+def stated_of(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """What a definition states of its source, as something to be stated to the guesser."""
+    options = reading.get("options", {})
+    rest = {key: value for key, value in reading.items() if key != "options"}
+    return {**rest, "sheet": options["sheet"]} if "sheet" in options else rest
 
 
 def take_upload(services: Services, project: Project, upload: Upload) -> Project:
@@ -132,20 +168,8 @@ def profile_state(services: Services, project: Project) -> tuple[ProfileState, J
     return ("done" if job.state == "done" else "failed"), job
 
 
-def profile_of(services: Services, project: Project) -> dict[str, Any] | None:
-    """The profile of the project's data; None where there is none of the data as it is now."""
-    state, job = profile_state(services, project)
-    if state not in ("ready", "done") or job is None:
-        return None
-    found: dict[str, Any] = services.jobs.result(job.id, project.owner)
-    return found
-
-
-def take_profile(services: Services, project: Project) -> Project:
-    """Put what a profile found into the project, where it is ready; else the project as it is."""
-    state, job = profile_state(services, project)
-    if state != "ready" or job is None:
-        return project
+def _take_profile(services: Services, project: Project, job: Job) -> Project:
+    """Put what a profile found into the project."""
     profile = services.jobs.result(job.id, project.owner)
     is_first = not project.attributes
     definition = with_profile(project.definition, profile)

@@ -29,10 +29,10 @@ from shoal.web.pages.components import (
     role_chip,
     text,
 )
-from shoal.web.pages.data import current_project, load_scripts
+from shoal.web.pages.data import load_scripts
 from shoal.web.pages.frame import StepFrame, step_page
 from shoal.web.pages.record_window import RecordWindow
-from shoal.web.project_data import PROFILE, missing_texts, persons_of, profile_of
+from shoal.web.project_data import PROFILE, current_data, missing_texts, persons_of
 from shoal.web.security import user_of
 from shoal.web.steps import quasi_identifiers, step_named
 from shoal.web.users import require
@@ -54,16 +54,15 @@ def register(services: Services) -> None:
     def columns(request: Request, project_id: str) -> None:
         user = user_of(request)
         require(user, "custodian")
-        project = current_project(services, project_id, user.name)
+        data = current_data(services, services.projects.get(project_id, user.name))
         load_scripts()
-        with step_page(services, user, project, "columns") as frame:
-            profile = profile_of(services, project)
+        with step_page(services, user, data.project, "columns") as frame:
             with frame.main:
                 frame.title("Columns", "What does each column say about a person?")
-            if profile is None:
-                _no_data(frame)
+            if data.state == "done" and data.job is not None:
+                ColumnsPage(frame, services.jobs.result(data.job.id, user.name)).build()
             else:
-                ColumnsPage(frame, profile).build()
+                _no_data(frame)
 
 
 def _no_data(frame: StepFrame) -> None:

@@ -26,16 +26,16 @@ from shoal.web.pages.components import (
 )
 from shoal.web.pages.frame import StepFrame, step_page
 from shoal.web.pages.job_progress import JobProgress
-from shoal.web.pages.reading_bar import ReadingBar, stated_of
+from shoal.web.pages.reading_bar import ReadingBar
 from shoal.web.pages.record_window import RecordWindow
 from shoal.web.pages.theme import static
 from shoal.web.project_data import (
+    CurrentData,
     create_demo,
+    current_data,
     missing_texts,
-    profile_state,
     start_profile,
     take_allowed,
-    take_profile,
 )
 from shoal.web.project_definition import allowed_for, file_label
 from shoal.web.security import user_of
@@ -52,13 +52,13 @@ def register(services: Services) -> None:
     """Define the page."""
 
     @ui.page("/project/{project_id}/data")
-    def data(request: Request, project_id: str) -> None:
+    def data_page(request: Request, project_id: str) -> None:
         user = user_of(request)
         require(user, "custodian")
-        project = current_project(services, project_id, user.name)
+        data = current_data(services, services.projects.get(project_id, user.name))
         load_scripts()
-        with step_page(services, user, project, "data") as frame:
-            DataPage(frame).build()
+        with step_page(services, user, data.project, "data") as frame:
+            DataPage(frame, data).build()
 
 
 def load_scripts() -> None:
@@ -69,27 +69,15 @@ def load_scripts() -> None:
     )
 
 
-def current_project(services: Services, project_id: str, owner: str) -> Project:
-    """The project, with its profile taken if one is ready, or begun anew if it is outdated."""
-    project = take_profile(services, services.projects.get(project_id, owner))
-    if profile_state(services, project)[0] != "outdated":
-        return project
-    try:
-        missing = missing_texts(project) if project.attributes else None
-        return start_profile(services, project, stated_of(project.reading), missing)
-    except ShoalError:
-        return project
-
-
 class DataPage:
     """The page in one of its states."""
 
-    def __init__(self, frame: StepFrame) -> None:
-        self._frame, self._services = frame, frame.services
+    def __init__(self, frame: StepFrame, data: CurrentData) -> None:
+        self._frame, self._services, self._data = frame, frame.services, data
 
     def build(self) -> None:
         """Show what there is of the data."""
-        state, job = profile_state(self._services, self._frame.project)
+        state, job = self._data.state, self._data.job
         with self._frame.main:
             self._frame.title("Data", "Which records shall be released?")
             self._body = box("stack loose")
@@ -100,8 +88,8 @@ class DataPage:
                 self._choose()
             elif state == "outdated":
                 self._gone()
-            else:
-                self._follow(job)
+            elif job is not None:
+                self._follow(job, failed=state == "failed")
 
     # ---- no data yet
 
@@ -170,12 +158,10 @@ class DataPage:
             pass
         self._choose()
 
-    def _follow(self, job: Job | None) -> None:
+    def _follow(self, job: Job, *, failed: bool) -> None:
         """The progress of reading; what is shown when it fails."""
-        if job is None:
-            return
         self._problems = box("stack")
-        if job.has_ended:
+        if failed:
             self._failed(job)
         else:
             with panel(f"Reading {file_label(self._frame.project)}"):
@@ -188,7 +174,7 @@ class DataPage:
                 )
             progress.follow(job.id)
         with self._frame.side:
-            if job.has_ended:
+            if failed:
                 text("h2", "What to do")
                 text(
                     "p",

@@ -122,10 +122,3 @@ def words_for(key: str, value: Any) -> str:
     if key == "header":
         return _WORDS[key][bool(value)]
     return _WORDS.get(key, {}).get(value) or ("none" if value in (None, "") else str(value))
-
-
-def stated_of(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """What a definition states of its source, as something to be stated to the guesser."""
-    options = reading.get("options", {})
-    rest = {key: value for key, value in reading.items() if key != "options"}
-    return {**rest, "sheet": options["sheet"]} if "sheet" in options else rest
