@@ -17,7 +17,7 @@ from web.marts import ODD, REQUEST, serving, write_mart
 from web.server import Running, watch
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, ViewportSize
+    from playwright.sync_api import Browser, Page, ViewportSize, WebSocketRoute
 
 pytestmark = pytest.mark.slow
 WIDE: ViewportSize = {"width": 1280, "height": 800}
@@ -44,13 +44,13 @@ def look(page: Page) -> None:
     page.set_viewport_size(WIDE)
 
 
-def wait_for_draft(server: Running, page: Page, saved: str) -> None:
+def wait_for_draft(server: Running, name: str, page: Page, saved: str) -> None:
     """Until the server has what was typed last: the page sends it after a short pause."""
-    with server.client("anna") as client:
-        for _ in range(120):
+    with server.client(name) as client:
+        for _ in range(600):
             if saved in client.get("/api/v1/mart/requests").text:
                 return
-            page.wait_for_timeout(500)
+            page.wait_for_timeout(100)
     raise AssertionError("the draft was not saved")
 
 
@@ -216,7 +216,7 @@ def test_odd_names_are_shown_as_text_everywhere(mart_server: Running, browser: B
         page_of(mart_server, browser, "cara") as cara,
     ):
         anna.goto("/catalog")
-        assert anna.locator(".name", has_text="<script>alert(1)</script>").is_visible()
+        anna.locator(".name", has_text="<script>alert(1)</script>").wait_for()
         look(anna)
         anna.goto("/request/new")
         anna.get_by_role("checkbox", name=ODD.strip()).click()
@@ -230,7 +230,7 @@ def test_odd_names_are_shown_as_text_everywhere(mart_server: Running, browser: B
         anna.get_by_label("What the data is for").fill(ODD)
         anna.get_by_text("Saved as a draft").wait_for()
         look(anna)
-        wait_for_draft(mart_server, anna, '"purpose":"<script>')
+        wait_for_draft(mart_server, "anna", anna, '"purpose":"<script>')
         anna.reload()
         assert anna.get_by_role("checkbox", name=ODD.strip()).is_checked()
         assert anna.get_by_label("Value").input_value() == "100"
@@ -239,6 +239,63 @@ def test_odd_names_are_shown_as_text_everywhere(mart_server: Running, browser: B
         cara.goto(anna.url.replace("/request/", "/inbox/"))
         cara.get_by_text("Highest risk").wait_for(timeout=60_000)
         look(cara)
+
+
+class SlowAnswers:
+    """Holds back what the server says to a page until `release`, as a slow line would."""
+
+    def __init__(self, page: Page) -> None:
+        self._held: list[tuple[WebSocketRoute, str | bytes]] = []
+        self._is_holding = False
+        page.route_web_socket(re.compile("/socket.io/"), self._connect)
+
+    def _connect(self, route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        server.on_message(lambda message: self._pass(route, message))
+
+    def _pass(self, route: WebSocketRoute, message: str | bytes) -> None:
+        if self._is_holding:
+            self._held.append((route, message))
+        else:
+            route.send(message)
+
+    def hold(self) -> None:
+        self._is_holding = True
+
+    def release(self, page: Page, pause: int = 300) -> None:
+        """Let pass what was held back, after a pause in which the server answers."""
+        page.wait_for_timeout(pause)
+        self._is_holding = False
+        for route, message in self._held:
+            route.send(message)
+        self._held.clear()
+
+
+def test_a_late_answer_closes_no_list_and_takes_no_text_away(
+    mart_server: Running, browser: Browser
+) -> None:
+    with page_of(mart_server, browser, "bert") as page:
+        answers = SlowAnswers(page)
+        page.goto("/request/new")
+        page.get_by_role("button", name="Add a condition").click()
+        row = page.get_by_role("group", name="Condition 1")
+        row.get_by_label("Column").click()
+        answers.hold()
+        page.get_by_role("option", name=ODD.strip()).click()
+        row.get_by_label("Condition", exact=True).click()
+        above = page.get_by_role("option", name="is above")
+        above.wait_for()
+        answers.release(page)
+        page.get_by_text("Saved as a draft").wait_for()
+        answers.hold()
+        above.click()
+        row.get_by_label("Value").fill("100")
+        answers.release(page)
+        page.wait_for_function("location.pathname != '/request/new'")
+        wait_for_draft(mart_server, "bert", page, "> 100")
+        assert row.get_by_label("Value").input_value() == "100"
+        page.get_by_role("button", name="Delete the draft").click()
+        page.get_by_text("No request yet").wait_for()
 
 
 def test_pages_are_for_their_roles_and_their_owners(mart_server: Running) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from nicegui import ui
 from pydantic import ValidationError
@@ -34,6 +34,8 @@ OPERATORS: Mapping[str, str] = {
 WITHOUT_VALUE = ("missing", "present")
 LISTED = ("=", "in", "!=", "==")
 """Operators whose values are picked from the hierarchy, where the catalog states it."""
+Editor = Literal["none", "range", "labels", "label", "text"]
+"""The fields for the values of a condition: none, from and to, several labels, one, any text."""
 
 
 class Row:
@@ -92,16 +94,31 @@ class Conditions:
                 self._row(row)
 
     def _row(self, row: Row) -> None:
+        """The fields of a condition.
+
+        A choice replaces only the fields for values, and only where other ones are needed: what
+        somebody opens or types meanwhile stays.
+        """
+
         def choose_column(event: Any) -> None:
+            was_empty_text = self._editor(row) == "text" and not row.values
             row.column, row.values = event.value, []
-            self._list.refresh()
+            if not (was_empty_text and self._editor(row) == "text"):
+                show_values()
             self._changed()
 
         def choose_operator(event: Any) -> None:
+            before = self._editor(row)
             row.operator = event.value
             row.values = row.values[: 2 if row.operator == "between" else None]
-            self._list.refresh()
+            if self._editor(row) != before:
+                show_values()
             self._changed()
+
+        def show_values() -> None:
+            values.clear()
+            with values:
+                self._values(row)
 
         ui.select(
             list(self._columns), value=row.column, label="Column", on_change=choose_column
@@ -109,23 +126,30 @@ class Conditions:
         ui.select(
             dict(OPERATORS), value=row.operator, label="Condition", on_change=choose_operator
         ).props("outlined dense").classes("wide")
-        with box("stack tight"):
-            self._values(row)
+        values = box("stack tight")
+        show_values()
         icon_button("close", "Remove this condition", lambda: self._remove(row))
         row.error = attributes(text("div", "", "field-error"), role="status")
 
-    def _values(self, row: Row) -> None:
-        column = self._columns[row.column]
+    def _editor(self, row: Row) -> Editor:
         if row.operator in WITHOUT_VALUE:
-            return
+            return "none"
         if row.operator == "between":
+            return "range"
+        if row.operator in LISTED and labels_of(self._columns[row.column]):
+            return "labels" if row.operator == "in" else "label"
+        return "text"
+
+    def _values(self, row: Row) -> None:
+        editor = self._editor(row)
+        if editor == "range":
             with box("line tight"):
                 self._text(row, 0, "From")
                 self._text(row, 1, "To")
-        elif row.operator in LISTED and (options := labels_of(column)):
-            self._picked(row, options)
-        else:
+        elif editor == "text":
             self._text(row, 0, "Value")
+        elif editor != "none":
+            self._picked(row, several=editor == "labels")
 
     def _text(self, row: Row, number: int, label: str) -> None:
         def write(event: Any) -> None:
@@ -137,7 +161,7 @@ class Conditions:
         field = ui.input(label, value=value, on_change=write)
         field.props("outlined dense debounce=300 maxlength=500").classes("grow")
 
-    def _picked(self, row: Row, options: Mapping[str, str]) -> None:
+    def _picked(self, row: Row, *, several: bool) -> None:
         """Labels of the hierarchy; other values can be written where it does not state all."""
 
         def pick(event: Any) -> None:
@@ -145,10 +169,9 @@ class Conditions:
             row.values = [str(each) for each in chosen if each]
             self._changed()
 
-        several = row.operator == "in"
-        known = {**{value: value for value in row.values}, **options}
-        value: Any = row.values if several else (row.values[0] if row.values else None)
         column = self._columns[row.column]
+        known = {**{value: value for value in row.values}, **labels_of(column)}
+        value: Any = row.values if several else (row.values[0] if row.values else None)
         is_whole = column.levels[0].labels is not None
         ui.select(
             known,
