@@ -1,8 +1,7 @@
-"""Real servers and a real browser for the tests of the web application.
+"""Real servers for the tests of the web application.
 
 `ui_server` is `shoal ui` and `team_server` is `shoal serve`, each started once in a test process
-with a folder of its own. `page` is a browser page that is logged in at `ui_server`; at its end it
-fails the test when the console had an error or a request left the machine.
+with a folder of its own.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ import re
 import secrets
 import signal
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,12 +23,8 @@ import commands
 
 if TYPE_CHECKING:
     import httpx
-    from playwright.sync_api import Browser, BrowserContext, Page
 
-CHROMIUM = "/usr/bin/chromium"
 LOG = "server.log"
-PATIENCE = 120_000
-"""Milliseconds that a page may take to show something on a busy machine."""
 """What a server writes to standard error, in its folder."""
 
 
@@ -56,14 +51,6 @@ class Running:
         return httpx.Client(
             base_url=self.base, cookies=cookies, headers={"origin": self.base}, timeout=30
         )
-
-    def context(self, browser: Browser, name: str = "you", **options: Any) -> BrowserContext:
-        """A browser context in which a user is logged in."""
-        found = browser.new_context(base_url=self.base, **options)
-        found.set_default_timeout(PATIENCE)
-        for key, value in self.cookies[name].items():
-            found.add_cookies([{"name": key, "value": value, "url": self.base}])
-        return found
 
 
 @contextlib.contextmanager
@@ -179,43 +166,3 @@ def logged_in(server: Running, token: str) -> dict[str, str]:
         answer = client.post("/login", data={"token": token})
         assert answer.status_code == 303, answer.text
         return dict(answer.cookies)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """The system's Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-@pytest.fixture
-def page(ui_server: Running, browser: Browser) -> Iterator[Page]:
-    """A page of a browser that is logged in at `shoal ui`, 1280 pixels wide."""
-    context = ui_server.context(browser, viewport={"width": 1280, "height": 800})
-    found = context.new_page()
-    check = watch(found, ui_server.base)
-    yield found
-    context.close()
-    check()
-
-
-def watch(page: Page, base: str) -> Callable[[], None]:
-    """Collect console errors and requests to other machines; the result raises where any were."""
-    errors: list[str] = []
-    page.on("console", lambda each: errors.append(each.text) if each.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    strangers: list[str] = []
-    own = (base, "data:", "blob:", base.replace("http", "ws", 1))
-    page.on(
-        "request", lambda each: None if each.url.startswith(own) else strangers.append(each.url)
-    )
-
-    def check() -> None:
-        assert errors == []
-        assert strangers == []
-
-    return check

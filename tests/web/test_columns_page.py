@@ -16,10 +16,11 @@ from web.accessible import violations
 from web.seeded import demo_folder, demo_project, seed_project
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
 
     from shoal.web.projects import Project
     from web.server import Running
+    from web.tabs import Tabs
 
 pytestmark = pytest.mark.slow
 
@@ -110,9 +111,7 @@ def test_a_kept_identifier_warns_and_persons_can_be_counted(
     remark.locator(".note-card").get_by_text("no other record has").wait_for()
 
 
-def test_two_tabs_do_not_overwrite_each_other(
-    page: Page, ui_server: Running, browser: Browser
-) -> None:
+def test_two_tabs_do_not_overwrite_each_other(page: Page, ui_server: Running) -> None:
     project = demo_project(data_of(ui_server))
     opened(page, project)
     other = page.context.new_page()
@@ -153,15 +152,11 @@ def test_two_hundred_columns_stay_usable(page: Page, ui_server: Running, tmp_pat
 
 @pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1280, "dark")])
 def test_everybody_can_use_the_columns_at_any_width(
-    ui_server: Running, browser: Browser, width: int, theme: Any
+    ui_server: Running, tabs: Tabs, width: int, theme: Any
 ) -> None:
     project = demo_project(data_of(ui_server))
-    context = ui_server.context(
-        browser, viewport={"width": width, "height": 800}, color_scheme=theme
-    )
-    page = context.new_page()
-    opened(page, project)
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("h1").count() == 1
-    context.close()
+    with tabs.open(ui_server, width=width, theme=theme) as page:
+        opened(page, project)
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator("h1").count() == 1

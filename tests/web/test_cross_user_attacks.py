@@ -14,10 +14,10 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser
 
 import shoal.web
 from web.server import Running
+from web.tabs import Tabs
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ CSV = b"zip,age,illness\n" + b"".join(b"%d,%d,flu\n" % (n % 3, n % 4) for n in r
 
 
 @pytest.fixture(scope="module")
-def of_alice(team_server: Running, browser: Browser) -> dict[str, str]:
+def of_alice(team_server: Running, tabs: Tabs) -> dict[str, str]:
     """Ids that belong to alice: an upload, a job that has released something, a project."""
     with team_server.client("alice") as client:
         upload = client.post("/api/v1/uploads", params={"name": "a.csv"}, content=CSV).json()["id"]
@@ -38,23 +38,21 @@ def of_alice(team_server: Running, browser: Browser) -> dict[str, str]:
             "attributes": {"zip": "quasi-identifier", "age": "quasi-identifier", "illness": "keep"},
         }
         job = client.post("/api/v1/jobs/run", json={"definition": definition}).json()["id"]
-        project = new_project(team_server, browser)
+        project = new_project(team_server, tabs)
         ended = ended_job(client, job)
     assert ended["state"] == "done", ended
     return {"uploads": upload, "jobs": job, "project": project}
 
 
-def new_project(server: Running, browser: Browser) -> str:
+def new_project(server: Running, tabs: Tabs) -> str:
     """A project of alice, made in the browser; its id."""
-    context = server.context(browser, "alice")
-    page = context.new_page()
-    page.goto("/")
-    page.get_by_role("button", name="New project").click()
-    page.get_by_label("Name of the project").fill("<script>alert(1)</script>")
-    page.get_by_role("button", name="Create").click()
-    page.wait_for_url("**/project/*/data")
-    found = re.search(r"/project/([0-9a-f]{32})/", page.url)
-    context.close()
+    with tabs.open(server, "alice") as page:
+        page.goto("/")
+        page.get_by_role("button", name="New project").click()
+        page.get_by_label("Name of the project").fill("<script>alert(1)</script>")
+        page.get_by_role("button", name="Create").click()
+        page.wait_for_url("**/project/*/data")
+        found = re.search(r"/project/([0-9a-f]{32})/", page.url)
     assert found
     return found[1]
 

@@ -10,11 +10,13 @@ import pytest
 from shoal.web.services import STORE_FILE
 from shoal.web.store import Store
 from web.accessible import violations
+from web.tabs import log_in, new_context
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Dialog, Page
 
     from web.server import Running
+    from web.tabs import Tabs
 
 pytestmark = pytest.mark.slow
 
@@ -127,7 +129,8 @@ def test_what_is_no_table_is_refused_where_it_is_dropped(
 ) -> None:
     path = tmp_path / "letter.pdf"
     path.write_bytes(b"%PDF-1.7 \x00\x01")
-    context = ui_server.context(browser)
+    context = new_context(browser, ui_server)
+    log_in(context, ui_server)
     page = context.new_page()
     project = make_project(page, "Letter")
     page.wait_for_selector("file-drop input", state="attached")
@@ -147,14 +150,19 @@ def test_names_and_values_are_text_never_html(page: Page, tmp_path: Path) -> Non
     bad = "<img src=x onerror=alert(2)>"
     path.write_text(f"{bad},{'x' * 5000},\u05e9\u05dd\n" + f"{bad},1,2\n" * 30, encoding="utf-8")
     dialogs: list[str] = []
-    page.on("dialog", lambda each: dialogs.append(each.message))
-    page.on("dialog", lambda each: each.dismiss())
+
+    def note_dialog(each: Dialog) -> None:
+        dialogs.append(each.message)
+        each.dismiss()
+
+    page.on("dialog", note_dialog)
     make_project(page, f"{bad} project")
     upload(page, path)
     page.get_by_role("button", name="Show the records").click()
     page.locator(".rw-rows").get_by_text(bad).first.wait_for()
     assert page.locator(".rw-box img, .side img, .top-project img").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    page.remove_listener("dialog", note_dialog)
     assert dialogs == []
 
 
@@ -193,40 +201,34 @@ def test_the_demo_takes_one_click_and_a_project_is_deleted_with_its_files(
 
 @pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1280, "light")])
 def test_everybody_can_use_the_page_at_any_width(
-    ui_server: Running, browser: Browser, tmp_path: Path, width: int, theme: Any
+    ui_server: Running, tabs: Tabs, tmp_path: Path, width: int, theme: Any
 ) -> None:
-    context = ui_server.context(
-        browser, viewport={"width": width, "height": 800}, color_scheme=theme
-    )
-    page = context.new_page()
-    page.goto("/")
-    assert violations(page) == []
-    page.wait_for_function(CONNECTED, timeout=SECONDS)
-    page.get_by_role("button", name="New project").click()
-    page.get_by_label("Name of the project").fill("Any width")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/data")
-    page.wait_for_selector("file-drop button")
-    assert violations(page) == []
-    upload(page, write_people(tmp_path / "people.csv", 500))
-    page.get_by_role("button", name="Show the records").click()
-    page.get_by_text("Person 0", exact=True).wait_for()
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("h1").count() == 1
-    context.close()
+    with tabs.open(ui_server, width=width, theme=theme) as page:
+        page.goto("/")
+        assert violations(page) == []
+        page.wait_for_function(CONNECTED, timeout=SECONDS)
+        page.get_by_role("button", name="New project").click()
+        page.get_by_label("Name of the project").fill("Any width")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/data")
+        page.wait_for_selector("file-drop button")
+        assert violations(page) == []
+        upload(page, write_people(tmp_path / "people.csv", 500))
+        page.get_by_role("button", name="Show the records").click()
+        page.get_by_text("Person 0", exact=True).wait_for()
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator("h1").count() == 1
 
 
-def test_an_allowed_source_is_chosen_by_its_title(team_server: Running, browser: Browser) -> None:
-    context = team_server.context(browser, "alice")
-    page = context.new_page()
-    make_project(page, "Registry")
-    page.wait_for_function(CONNECTED, timeout=SECONDS)
-    page.get_by_role("button", name="Use it").first.click()
-    page.wait_for_selector("record-window", timeout=SECONDS)
-    assert page.locator(".side .fact .value").first.inner_text() == "2,000"
-    assert str(team_server.folder) not in page.content()
-    context.close()
+def test_an_allowed_source_is_chosen_by_its_title(team_server: Running, tabs: Tabs) -> None:
+    with tabs.open(team_server, "alice") as page:
+        make_project(page, "Registry")
+        page.wait_for_function(CONNECTED, timeout=SECONDS)
+        page.get_by_role("button", name="Use it").first.click()
+        page.wait_for_selector("record-window", timeout=SECONDS)
+        assert page.locator(".side .fact .value").first.inner_text() == "2,000"
+        assert str(team_server.folder) not in page.content()
 
 
 def test_nobody_else_reaches_the_data_of_a_project(team_server: Running) -> None:

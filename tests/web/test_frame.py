@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from web.accessible import violations
 from web.seeded import definition_of, demo_project
 from web.server import Running
+from web.tabs import log_in, new_context
 
 pytestmark = pytest.mark.slow
 expect.set_options(timeout=30_000)
@@ -96,7 +97,8 @@ def test_the_keyboard_skips_to_the_main_part_and_opens_and_closes_hints_and_help
 def test_numbers_are_written_as_the_reader_writes_them(
     ui_server: Running, browser: Browser, address: str
 ) -> None:
-    context = ui_server.context(browser, locale="de-DE")
+    context = new_context(browser, ui_server, locale="de-DE")
+    log_in(context, ui_server)
     page = context.new_page()
     page.goto(address.replace("search", "demand"))
     expect(page.get_by_text("Up to 100 of 2.000 records may be left out.")).to_be_visible()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,25 +12,15 @@ import pytest
 
 from web.accessible import violations
 from web.marts import ODD, REQUEST, serving, write_mart
-from web.server import Running, watch
+from web.server import Running
+from web.tabs import Tabs
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, ViewportSize, WebSocketRoute
+    from playwright.sync_api import Page, ViewportSize, WebSocketRoute
 
 pytestmark = pytest.mark.slow
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 NARROW: ViewportSize = {"width": 390, "height": 844}
-
-
-@contextmanager
-def page_of(server: Running, browser: Browser, name: str) -> Iterator[Page]:
-    """A page in which a user is logged in; no console error, no request elsewhere."""
-    context = server.context(browser, name, viewport=WIDE)
-    page = context.new_page()
-    check = watch(page, server.base)
-    yield page
-    context.close()
-    check()
 
 
 def look(page: Page) -> None:
@@ -77,12 +65,12 @@ def sent(server: Running, name: str, *, draft: bool = False) -> str:
 
 
 def test_a_request_is_written_sent_approved_and_downloaded(
-    mart_server: Running, browser: Browser, tmp_path: Path
+    mart_server: Running, tabs: Tabs, tmp_path: Path
 ) -> None:
     purpose = "<img src=x onerror=alert(1)> staging"
     with (
-        page_of(mart_server, browser, "anna") as anna,
-        page_of(mart_server, browser, "cara") as cara,
+        tabs.open(mart_server, "anna") as anna,
+        tabs.open(mart_server, "cara") as cara,
     ):
         anna.goto("/")
         anna.wait_for_url("**/catalog")
@@ -121,8 +109,8 @@ def test_a_request_is_written_sent_approved_and_downloaded(
         look(anna)
 
 
-def test_mistakes_are_shown_where_they_are_made(mart_server: Running, browser: Browser) -> None:
-    with page_of(mart_server, browser, "bert") as page:
+def test_mistakes_are_shown_where_they_are_made(mart_server: Running, tabs: Tabs) -> None:
+    with tabs.open(mart_server, "bert") as page:
         page.goto("/request/new")
         page.get_by_role("button", name="Send for approval").click()
         page.get_by_text("purpose: is missing", exact=False).wait_for()
@@ -150,12 +138,10 @@ def test_mistakes_are_shown_where_they_are_made(mart_server: Running, browser: B
         look(page)
 
 
-def test_a_refusal_needs_a_reason_which_the_asker_reads(
-    mart_server: Running, browser: Browser
-) -> None:
+def test_a_refusal_needs_a_reason_which_the_asker_reads(mart_server: Running, tabs: Tabs) -> None:
     with (
-        page_of(mart_server, browser, "dora") as dora,
-        page_of(mart_server, browser, "cara") as cara,
+        tabs.open(mart_server, "dora") as dora,
+        tabs.open(mart_server, "cara") as cara,
     ):
         number = sent(mart_server, "dora")
         dora.goto(f"/inbox/{number}")
@@ -172,7 +158,7 @@ def test_a_refusal_needs_a_reason_which_the_asker_reads(
         dora.get_by_text("ask for fewer columns", exact=False).wait_for(timeout=20_000)
 
 
-def test_a_draft_of_the_api_opens_in_the_builder(mart_server: Running, browser: Browser) -> None:
+def test_a_draft_of_the_api_opens_in_the_builder(mart_server: Running, tabs: Tabs) -> None:
     """With other spellings of its columns, and also with mistakes that the builder cannot make."""
     body = {
         "project": ["findings.PT", "survival.*", "nothing"],
@@ -187,7 +173,7 @@ def test_a_draft_of_the_api_opens_in_the_builder(mart_server: Running, browser: 
     }
     with mart_server.client("bert") as client:
         draft = client.post("/api/v1/mart/requests?draft=true", json=body).json()["id"]
-    with page_of(mart_server, browser, "bert") as page:
+    with tabs.open(mart_server, "bert") as page:
         page.goto(f"/request/{draft}")
         for name in ("PT", "cause", "days", "therapy"):
             assert page.get_by_role("checkbox", name=name, exact=True).is_checked()
@@ -210,10 +196,10 @@ def test_a_draft_of_the_api_opens_in_the_builder(mart_server: Running, browser: 
     assert saved["project"] == ["PT", "cause", "days", "therapy", ODD]
 
 
-def test_odd_names_are_shown_as_text_everywhere(mart_server: Running, browser: Browser) -> None:
+def test_odd_names_are_shown_as_text_everywhere(mart_server: Running, tabs: Tabs) -> None:
     with (
-        page_of(mart_server, browser, "anna") as anna,
-        page_of(mart_server, browser, "cara") as cara,
+        tabs.open(mart_server, "anna") as anna,
+        tabs.open(mart_server, "cara") as cara,
     ):
         anna.goto("/catalog")
         anna.locator(".name", has_text="<script>alert(1)</script>").wait_for()
@@ -272,9 +258,10 @@ class SlowAnswers:
 
 
 def test_a_late_answer_closes_no_list_and_takes_no_text_away(
-    mart_server: Running, browser: Browser
+    mart_server: Running, tabs: Tabs
 ) -> None:
-    with page_of(mart_server, browser, "bert") as page:
+    with tabs.open(mart_server, "bert") as tab:
+        page = tab.context.new_page()
         answers = SlowAnswers(page)
         page.goto("/request/new")
         page.get_by_role("button", name="Add a condition").click()
@@ -317,8 +304,8 @@ def test_pages_are_for_their_roles_and_their_owners(mart_server: Running) -> Non
             assert answer.status_code == status, (path, name, answer.text[:300])
 
 
-def test_the_catalog_is_searched_and_filtered(mart_server: Running, browser: Browser) -> None:
-    with page_of(mart_server, browser, "anna") as page:
+def test_the_catalog_is_searched_and_filtered(mart_server: Running, tabs: Tabs) -> None:
+    with tabs.open(mart_server, "anna") as page:
         page.goto("/catalog")
         page.get_by_text("survival", exact=True).wait_for()
         page.get_by_label("Search names, labels and rules").fill("1mic")
@@ -330,11 +317,9 @@ def test_the_catalog_is_searched_and_filtered(mart_server: Running, browser: Bro
         page.get_by_text("therapy", exact=True).wait_for()
 
 
-def test_an_estimate_is_made_where_the_policy_alone_decides(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_an_estimate_is_made_where_the_policy_alone_decides(tabs: Tabs, tmp_path: Path) -> None:
     catalog = write_mart(tmp_path / "mart")
-    with serving(tmp_path, catalog, "never") as server, page_of(server, browser, "anna") as page:
+    with serving(tmp_path, catalog, "never") as server, tabs.open(server, "anna") as page:
         page.goto(f"/request/{sent(server, 'anna', draft=True)}")
         page.get_by_role("button", name="Estimate").click()
         page.get_by_text("10 to 99 records").wait_for(timeout=60_000)
@@ -346,10 +331,8 @@ def test_an_estimate_is_made_where_the_policy_alone_decides(
         assert kinds == ["estimated"]
 
 
-def test_a_server_without_a_mart_says_how_to_get_one(
-    browser: Browser, team_server: Running
-) -> None:
-    with page_of(team_server, browser, "ruth") as page:
+def test_a_server_without_a_mart_says_how_to_get_one(tabs: Tabs, team_server: Running) -> None:
+    with tabs.open(team_server, "ruth") as page:
         page.goto("/catalog")
         page.get_by_text("No data mart here yet").wait_for()
         assert page.get_by_text("[mart]", exact=False).is_visible()

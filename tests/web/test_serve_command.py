@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser
 
-from web.server import Running, logged_in, watch
+from web.server import Running, logged_in
+from web.tabs import new_context, watched
 
 pytestmark = pytest.mark.slow
 
@@ -30,20 +31,19 @@ def test_logging_out_makes_the_session_worthless(team_server: Running) -> None:
 
 
 def test_a_person_logs_in_and_out_in_the_browser(team_server: Running, browser: Browser) -> None:
-    context = browser.new_context(base_url=team_server.base)
+    context = new_context(browser, team_server)
     page = context.new_page()
     page.goto("/audit")
     page.get_by_label("Your token").fill("not a token")
     page.get_by_role("button", name="Log in").click()
     page.get_by_text("This token is not valid; look").wait_for()
-    check = watch(page, team_server.base)
-    page.get_by_label("Your token").fill(team_server.tokens["ada"])
-    page.get_by_role("button", name="Log in").click()
-    page.get_by_role("heading", name="Audit log").wait_for()
-    assert page.url == f"{team_server.base}/audit"
-    page.get_by_role("button", name="Log out ada").click()
-    page.wait_for_url("**/login")
-    check()
+    with watched(page, team_server.base):
+        page.get_by_label("Your token").fill(team_server.tokens["ada"])
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("heading", name="Audit log").wait_for()
+        assert page.url == f"{team_server.base}/audit"
+        page.get_by_role("button", name="Log out ada").click()
+        page.wait_for_url("**/login")
     page.goto("/audit")
     assert page.url.endswith("/login?next=/audit")
     context.close()

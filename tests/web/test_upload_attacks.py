@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser
 
-from web.server import Running, watch
+from web.server import Running
+from web.tabs import Tabs
 from web.test_attacks import cookie_of, host_of, raw
 from web.test_cross_user_attacks import ended_job, new_project
 
@@ -206,7 +206,7 @@ def test_json_that_is_broken_deep_or_not_utf8_is_refused(team_server: Running) -
 
 
 def test_scripts_in_names_and_values_are_shown_as_text(
-    team_server: Running, browser: Browser, tmp_path: Path
+    team_server: Running, tabs: Tabs, tmp_path: Path
 ) -> None:
     script = "<script>window.stolen=1</script><img src=x onerror=window.stolen=1>"
     data = tmp_path / "<img src=x onerror=window.stolen=1>.csv"
@@ -215,16 +215,12 @@ def test_scripts_in_names_and_values_are_shown_as_text(
         *(f'"{script}",x,{n % 5}' for n in range(30)),
     ]
     data.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    project = new_project(team_server, browser)
-    context = team_server.context(browser, "alice", viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    check = watch(page, team_server.base)
-    page.goto(f"/project/{project}/data")
-    page.locator("input[type=file]").first.set_input_files(data)
-    page.get_by_text("{{constructor}}").first.wait_for(timeout=60_000)
-    page.goto(f"/project/{project}/columns")
-    page.get_by_text("{{constructor}}").first.wait_for(timeout=60_000)
-    assert page.get_by_text("<script>window.stolen=1").count() > 0
-    assert page.evaluate("window.stolen") is None
-    check()
-    context.close()
+    project = new_project(team_server, tabs)
+    with tabs.open(team_server, "alice") as page:
+        page.goto(f"/project/{project}/data")
+        page.locator("input[type=file]").first.set_input_files(data)
+        page.get_by_text("{{constructor}}").first.wait_for(timeout=60_000)
+        page.goto(f"/project/{project}/columns")
+        page.get_by_text("{{constructor}}").first.wait_for(timeout=60_000)
+        assert page.get_by_text("<script>window.stolen=1").count() > 0
+        assert page.evaluate("window.stolen") is None
