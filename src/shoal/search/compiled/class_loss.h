@@ -63,8 +63,7 @@ static inline double share_at(const State *state, int64_t j, int64_t level) {
 /* What the loss of a node is multiplied by. */
 static double factor_of(const State *state, Int64s node) {
     double factor = 1.0;
-    for (int64_t j = 0; j < state->attributes; j++)
-        factor += share_at(state, j, AT(node, j));
+    for (int64_t j = 0; j < state->attributes; j++) factor += share_at(state, j, AT(node, j));
     return factor;
 }
 
@@ -74,10 +73,8 @@ static double cost_of_classes(State *state, int64_t depth) {
     const UInt32s class_of = classes_of(state, frame);
     const Int32s weights = weights_of(state, frame), size = state->counts;
     Cells classes = {frame->classes, 0.0, 0.0};
-    for (int64_t c = 0; c <= frame->classes; c++)
-        AT(size, c) = 0;
-    for (int64_t t = 0; t < frame->tuples; t++)
-        AT(size, AT(class_of, t)) += AT(weights, t);
+    for (int64_t c = 0; c <= frame->classes; c++) AT(size, c) = 0;
+    for (int64_t t = 0; t < frame->tuples; t++) AT(size, AT(class_of, t)) += AT(weights, t);
     for (int64_t c = 1; c <= frame->classes; c++) {
         classes.squares += (double)AT(size, c) * (double)AT(size, c);
         classes.largest = greater(classes.largest, (double)AT(size, c));
@@ -95,8 +92,7 @@ static double cost_below(State *state, int64_t depth, int64_t j, int64_t *droppe
     const int64_t cells = (frame->classes + 1) * groups;
     Cells classes = {0, 0.0, 0.0};
     tally(state, frame, j, level);
-    if (by_persons(state))
-        settle(state, frame, j, level);
+    if (by_persons(state)) settle(state, frame, j, level);
     AT(state->done, WORK) += frame->tuples + cells;
     *dropped = 0;
     for (int64_t at = groups; at < cells; at++) {
@@ -108,8 +104,7 @@ static double cost_below(State *state, int64_t depth, int64_t j, int64_t *droppe
             *dropped += size;
         }
     }
-    if (classes.number == 0)
-        return INFINITY;
+    if (classes.number == 0) return INFINITY;
     const double factor = factor_of(state, hi_of(state, depth)) + share_at(state, j, level)
                           - share_at(state, j, level + 1);
     return least_loss(state->class_loss, factor, classes, frame->removed + *dropped, 0);
@@ -131,8 +126,7 @@ static Cells count_cells(State *state, int64_t depth, int64_t by, bool exact) {
     AT(state->done, WORK) += 10 * tuples;
     Cells cells = {0, 0.0, 0.0};
     for (int64_t t = 0; t < tuples; t++) {
-        if (AT(class_of, t) == 0)
-            continue;
+        if (AT(class_of, t) == 0) continue;
         const uint64_t key = AT(keys, t) - (uint64_t)AT(group, AT(column, t)) * multiplier;
         uint64_t at = slot_of(key, table);
         for (;; at = (at + 1) & (table - 1)) {
@@ -179,8 +173,7 @@ static bool cut_by_cells(State *state, int64_t depth, double best) {
     frame->bound = greater(frame->bound, total);
     for (int64_t j = 0; j < m; j++) {
         const int64_t top = AT(high, j);
-        if (AT(low, j) == top)
-            continue;
+        if (AT(low, j) == top) continue;
         const Int64s dropped = BY_LEVEL(state, dropped, depth, j);
         for (int64_t level = AT(low, j); level < top; level++) {
             const int64_t more = larger(frame->owes, AT(dropped, level));
@@ -197,8 +190,7 @@ static bool cut_by_cells(State *state, int64_t depth, double best) {
             note_levels(state, BOUND, low, high, j, top, top);
             AT(high, j) -= 1;
         }
-        if (AT(low, j) > AT(high, j))
-            return true;
+        if (AT(low, j) > AT(high, j)) return true;
     }
     return false;
 }
@@ -217,8 +209,7 @@ static bool tighten_by_cells(State *state, int64_t depth) {
             AT(high, j) = AT(hi, j);
         }
         const double best = lesser(AT(state->best, 0), shared_now(state, BEST_COST));
-        if (cut_by_cells(state, depth, best + COST_TOLERANCE * greater(1.0, best)))
-            return true;
+        if (cut_by_cells(state, depth, best + COST_TOLERANCE * greater(1.0, best))) return true;
         bool single = true, rises = false, falls = false;
         for (int64_t j = 0; j < state->attributes; j++) {
             rises |= AT(low, j) > AT(lo, j);
@@ -227,11 +218,9 @@ static bool tighten_by_cells(State *state, int64_t depth) {
             single &= AT(lo, j) == AT(hi, j);
         }
         if (falls) {
-            if (!lower(state, depth))
-                return true;
+            if (!lower(state, depth)) return true;
         } else if (!rises) {
-            if (single)
-                note(state, SINGLE, lo, hi);
+            if (single) note(state, SINGLE, lo, hi);
             return single;
         }
     }
@@ -245,8 +234,7 @@ static void branch_by_cells(State *state, int64_t depth) {
     int64_t by = 0;
     double most = -1.0;
     for (int64_t j = 0; j < state->attributes; j++) {
-        if (AT(lo, j) == AT(hi, j))
-            continue;
+        if (AT(lo, j) == AT(hi, j)) continue;
         const double at = AT(state->score, j) - frame->bound;
         const double below = AT(state->least, j) - frame->bound;
         const double score = (at + COST_TOLERANCE) * (below + COST_TOLERANCE);
@@ -271,8 +259,7 @@ static void dive_by_cells(State *state, int64_t depth) {
         int64_t by = m;
         double lowest = cost_of_classes(state, depth);
         for (int64_t j = 0; j < m; j++) {
-            if (AT(hi, j) <= AT(state->bottom, j))
-                continue;
+            if (AT(hi, j) <= AT(state->bottom, j)) continue;
             int64_t dropped;
             const double cost = cost_below(state, depth, j, &dropped);
             if (frame->removed + dropped <= state->limit && cost <= lowest) {
@@ -280,12 +267,9 @@ static void dive_by_cells(State *state, int64_t depth) {
                 lowest = cost;
             }
         }
-        if (by == m)
-            return;
-        for (int64_t j = 0; j < m; j++)
-            AT(state->high, j) = AT(hi, j) - (j == by);
-        if (!lower(state, depth))
-            return;
+        if (by == m) return;
+        for (int64_t j = 0; j < m; j++) AT(state->high, j) = AT(hi, j) - (j == by);
+        if (!lower(state, depth)) return;
     }
 }
 
@@ -293,16 +277,13 @@ static void dive_by_cells(State *state, int64_t depth) {
 static void neighbours_by_cells(State *state, int64_t depth) {
     const Frame *frame = frame_at(state, depth);
     const Int64s lo = lo_of(state, depth), hi = hi_of(state, depth);
-    for (int64_t j = 0; j < state->attributes; j++)
-        AT(lo, j) = AT(hi, j);
+    for (int64_t j = 0; j < state->attributes; j++) AT(lo, j) = AT(hi, j);
     add_candidate(state, hi, cost_of_classes(state, depth), frame->removed);
     for (int64_t j = 0; j < state->attributes; j++) {
-        if (AT(hi, j) <= AT(state->bottom, j))
-            continue;
+        if (AT(hi, j) <= AT(state->bottom, j)) continue;
         int64_t dropped;
         const double cost = cost_below(state, depth, j, &dropped);
-        if (frame->removed + dropped > state->limit)
-            continue;
+        if (frame->removed + dropped > state->limit) continue;
         AT(lo, j) = AT(hi, j) - 1;
         add_candidate(state, lo, cost, frame->removed + dropped);
         AT(lo, j) = AT(hi, j);

@@ -32,12 +32,10 @@ static int64_t count_persons(State *state, int64_t first, int64_t t, int64_t fou
                 const int64_t person = AT(state->person, i);
                 if (AT(state->seen, person) != mark) {
                     AT(state->seen, person) = mark;
-                    if (++found >= k)
-                        return found;
+                    if (++found >= k) return found;
                 }
             }
-            if (at == last)
-                break;
+            if (at == last) break;
         }
     }
     return found;
@@ -50,8 +48,7 @@ static void list_tuples(State *state, const Frame *frame, int64_t j, int64_t lev
     const Int32s persons = state->persons, first_of = state->first_of, next_of = state->next_of;
     const int64_t width = groups_at(state, j, level), k = state->k, tuples = frame->tuples;
     AT(state->done, WORK) += 2 * tuples;
-    for (int64_t at = 0; at < (frame->classes + 1) * width; at++)
-        AT(first_of, at) = -1;
+    for (int64_t at = 0; at < (frame->classes + 1) * width; at++) AT(first_of, at) = -1;
     for (int64_t t = 0; t < tuples; t++) {
         const int64_t c = AT(class_of, t), at = c * width + AT(group, AT(column, t));
         if (AT(persons, at) < k && c != 0) {
@@ -67,16 +64,17 @@ static void settle(State *state, const Frame *frame, int64_t j, int64_t level) {
     const int64_t groups = groups_at(state, j, level), k = state->k;
     const int64_t cells = (frame->classes + 1) * groups;
     bool undecided = false;
-    for (int64_t at = groups; at < cells; at++)
+    for (int64_t at = groups; at < cells; at++) {
         undecided |= (AT(counts, at) >= k) & (AT(persons, at) < k);
-    if (!undecided)
-        return;
+    }
+    if (!undecided) return;
     list_tuples(state, frame, j, level);
     for (int64_t at = groups; at < cells; at++) {
         if (AT(counts, at) >= k && AT(persons, at) < k) {
             AT(state->mark, 0) += 1;
-            if (count_persons(state, frame->first, AT(state->first_of, at), 0) >= k)
+            if (count_persons(state, frame->first, AT(state->first_of, at), 0) >= k) {
                 AT(persons, at) = (int32_t)k;
+            }
         }
     }
 }
@@ -89,9 +87,10 @@ static bool has_enough_persons(State *state, const Frame *frame, int64_t j, int6
     const int64_t groups = groups_at(state, j, bottom);
     int64_t found = 0;
     AT(state->mark, 0) += 1;
-    for (int64_t below = 0; below < groups; below++)
-        if (AT(parent, AT(member, below)) == g)
-            found = count_persons(state, frame->first, AT(state->first_of, at + below), found);
+    for (int64_t below = 0; below < groups; below++) {
+        if (AT(parent, AT(member, below)) != g) continue;
+        found = count_persons(state, frame->first, AT(state->first_of, at + below), found);
+    }
     return found >= state->k;
 }
 
@@ -136,8 +135,7 @@ static int64_t lose_undecided(State *state, const Frame *frame, int64_t at, int6
     int64_t total = 0;
     for (int64_t g = 0; g < groups; g++) {
         const int64_t size = AT(state->counts, at + g);
-        if (size < k || AT(state->persons, at + g) >= k || !diverse(state, at + g, cells))
-            continue;
+        if (size < k || AT(state->persons, at + g) >= k || !diverse(state, at + g, cells)) continue;
         AT(state->settled, 0) += (double)size;
         if (has_enough_persons(state, frame, j, at, bottom, level, g)) {
             AT(state->persons, at + g) = (int32_t)k;
@@ -156,39 +154,27 @@ static void price_from(State *state, int64_t depth, int64_t j, int64_t bottom, b
     const int64_t top = AT(hi_of(state, depth), j), groups = groups_at(state, j, bottom);
     const int64_t cells = (frame->classes + 1) * groups;
     const Int64s dropped = BY_LEVEL(state, dropped, depth, j), undecided = state->undecided;
-    const Doubles extra = BY_LEVEL(state, extra, depth, j), due = BY_LEVEL(state, due, depth, j);
+    const Doubles due = BY_LEVEL(state, due, depth, j);
     tally(state, frame, j, bottom);
-    if (exact)
-        list_tuples(state, frame, j, bottom);
+    if (exact) list_tuples(state, frame, j, bottom);
     AT(state->done, WORK) += 2 * (frame->tuples + cells);
-    for (int64_t level = bottom; level < top; level++) {
-        AT(dropped, level) = AT(undecided, level) = 0;
-        AT(extra, level) = AT(due, level) = 0.0;
-        const Int64s lost = ROW(state->lost, level, state->widest);
-        for (int64_t g = 0; g < groups; g++)
-            AT(lost, g) = 0;
-    }
+    forget_prices(state, depth, j, bottom);
+    for (int64_t level = bottom; level < top; level++) AT(undecided, level) = 0;
     for (int64_t c = 1; c <= frame->classes; c++) {
         for (int64_t level = bottom; level < top; level++) {
-            if (level > bottom)
-                merge(state, c * groups, cells, j, level);
+            if (level > bottom) merge(state, c * groups, cells, j, level);
             int64_t left;
             int64_t lost = lose_by_persons(state, c * groups, cells, j, level, &left);
             AT(undecided, level) += left;
-            if (left > 0 && exact)
+            if (left == 0 && lost == 0) break;
+            if (left > 0 && exact) {
                 lost += lose_undecided(state, frame, c * groups, cells, j, bottom, level);
-            else if (left == 0 && lost == 0)
-                break;
+            }
             AT(dropped, level) += lost;
             AT(due, level) += (double)lost * AT(state->fixed, c);
         }
     }
-    for (int64_t level = bottom; level < top; level++) {
-        const Int64s lost = ROW(state->lost, level, state->widest);
-        const Doubles charge = charge_at(state, j, level);
-        for (int64_t g = 0; g < groups_at(state, j, level); g++)
-            AT(extra, level) += (double)AT(lost, g) * AT(charge, g);
-    }
+    charge_lost(state, depth, j, bottom);
 }
 
 /* The same as `price_levels_by_size`, by persons; what is dropped is a lower bound.
@@ -203,14 +189,12 @@ static void price_levels_by_persons(State *state, int64_t depth, int64_t j) {
     const Int64s dropped = BY_LEVEL(state, dropped, depth, j);
     price_from(state, depth, j, bottom, false);
     int64_t level = bottom, most = 0;
-    while (level < top && frame->removed + AT(dropped, level) > state->limit)
-        level++;
-    for (int64_t above = level; above < top; above++)
+    while (level < top && frame->removed + AT(dropped, level) > state->limit) level++;
+    for (int64_t above = level; above < top; above++) {
         most = larger(most, AT(state->undecided, above));
+    }
     const double asked = WORTH_COUNTING * (double)state->limit * AT(state->settled, 0);
-    if ((double)most * AT(state->settled, 1) > asked)
-        price_from(state, depth, j, level, true);
-    AT(state->fresh, depth * state->attributes + j) = true;
+    if ((double)most * AT(state->settled, 1) > asked) price_from(state, depth, j, level, true);
 }
 
 #endif

@@ -22,17 +22,18 @@ enum { DIFFERENT, ENTROPY, RECURSIVE, SHARES, EQUAL, ORDERED, HIERARCHICAL };
  *
  * Tuple `t` has `counted[i]` records with value `value[i]`, for `i` from `starts[t]` to below
  * `starts[t + 1]`. The values of all attributes have consecutive numbers, `values` in all; those of
- * demand `d` begin at `first[d]` and end before `last[d]`, `widest` at most. A demand has a kind,
- * a least number of `different` values, a parameter `number`, and limits of each share, `most[d, v]`
- * and `least[d, v]`; distances have the shares of the table in `most`. The hierarchy of the values,
- * `heights[d]` levels, is in `ancestor[d, height, v]`: `highest` rows for each demand, numbers below
- * `nodes`. `logarithms[n]` is `n * log(n)`.
+ * demand `d` begin at `first[d]` and end before `last[d]`, at most `widest`.
+ *
+ * A demand has a `kind`, a least number of `different` values, a parameter `number`, and limits of
+ * the share of each value, `most[d, v]` and `least[d, v]`; distances have the shares of the table
+ * in `most`. The hierarchy of the values has `heights[d]` levels, in `ancestor[d, height, v]`:
+ * `highest` rows for each demand, with numbers below `nodes`. `logarithms[n]` is `n * log(n)`.
  *
  * `tally` has a row of all values for every group of any attribute, twice, and `sizes` how many
- * records each has; `touched` lists groups. `order` are the tuples by class, those of class `c` from
- * `begins[c]` on, where `arranged[0]` is the serial number of the box; `arranged[1]` is the last
- * one given. `ranked`, `net`, `over` and `under` are for `removal`. `failed[j]` is what the records
- * of all classes that owe anything cost `j`. */
+ * records each has; `touched` lists groups. `order` are the tuples by class, those of class `c`
+ * from `begins[c]` on; `arranged[0]` is the serial number of the partition that they are those of,
+ * and `arranged[1]` the last one given. `ranked`, `net`, `over` and `under` are for `removal`.
+ * `failed[j]` is what the records of all classes that owe anything cost `j` at `hi`. */
 struct Values {
     int64_t demands, values, widest, highest, nodes;
     Int64s starts;
@@ -52,8 +53,7 @@ struct Values {
 
 /* `n * log(n)`, from a table for small numbers. */
 static inline double times_logarithm(const Values *values, int64_t number) {
-    if (number < values->logarithms.length)
-        return AT(values->logarithms, number);
+    if (number < values->logarithms.length) return AT(values->logarithms, number);
     return (double)number * log((double)number);
 }
 
@@ -72,17 +72,16 @@ static double entropy_under(const Values *values, Int32s counts, int64_t cap) {
 /* Cut the most frequent values down to a common level, as little as the entropy needs. */
 static int64_t kept_by_entropy(const Values *values, Int32s counts, int64_t records,
                                double demand) {
-    if (entropy_under(values, counts, records) >= demand)
-        return records;
+    if (entropy_under(values, counts, records) >= demand) return records;
     int64_t low = 1, high = 0;
-    for (int64_t v = 0; v < counts.length; v++)
-        high = larger(high, AT(counts, v));
+    for (int64_t v = 0; v < counts.length; v++) high = larger(high, AT(counts, v));
     while (high - low > 1) {
         const int64_t middle = (low + high) / 2;
-        if (entropy_under(values, counts, middle) >= demand)
+        if (entropy_under(values, counts, middle) >= demand) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     /* Between the caps `low` and `low + 1`: take one record from `many` of the largest counts. */
     int64_t left = 0, above = 0;
@@ -99,10 +98,11 @@ static int64_t kept_by_entropy(const Values *values, Int32s counts, int64_t reco
         const int64_t middle = (few + many) / 2, rest = larger(left - middle, 1);
         const double entropy =
             log((double)rest) - (weight - (double)middle * step) / (double)rest;
-        if (entropy >= demand)
+        if (entropy >= demand) {
             many = middle;
-        else
+        } else {
             few = middle;
+        }
     }
     return left - many;
 }
@@ -111,8 +111,7 @@ static int64_t kept_by_entropy(const Values *values, Int32s counts, int64_t reco
 static bool is_recursive(const Values *values, int64_t found, int64_t cap, double c,
                          int64_t rank) {
     int64_t tail = 0;
-    for (int64_t i = rank - 1; i < found; i++)
-        tail += smaller(AT(values->ranked, i), cap);
+    for (int64_t i = rank - 1; i < found; i++) tail += smaller(AT(values->ranked, i), cap);
     return (double)smaller(AT(values->ranked, 0), cap) < c * (double)tail - ROUNDING;
 }
 
@@ -123,27 +122,23 @@ static int64_t kept_by_recursion(Values *values, Int32s counts, int64_t records,
     int64_t found = 0;
     for (int64_t v = 0; v < counts.length; v++) {
         const int64_t count = AT(counts, v);
-        if (count == 0)
-            continue;
+        if (count == 0) continue;
         int64_t at = found++;
-        for (; at > 0 && AT(ranked, at - 1) < count; at--)
-            AT(ranked, at) = AT(ranked, at - 1);
+        for (; at > 0 && AT(ranked, at - 1) < count; at--) AT(ranked, at) = AT(ranked, at - 1);
         AT(ranked, at) = count;
     }
-    if (is_recursive(values, found, AT(ranked, 0), c, rank))
-        return records;
-    if (!is_recursive(values, found, 1, c, rank))
-        return -1;
+    if (is_recursive(values, found, AT(ranked, 0), c, rank)) return records;
+    if (!is_recursive(values, found, 1, c, rank)) return -1;
     int64_t low = 1, high = AT(ranked, 0), kept = 0;
     while (high - low > 1) {
         const int64_t middle = (low + high) / 2;
-        if (is_recursive(values, found, middle, c, rank))
+        if (is_recursive(values, found, middle, c, rank)) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
-    for (int64_t i = 0; i < found; i++)
-        kept += smaller(AT(ranked, i), low);
+    for (int64_t i = 0; i < found; i++) kept += smaller(AT(ranked, i), low);
     return kept;
 }
 
@@ -162,17 +157,18 @@ static int64_t kept_within_shares(const Values *values, int64_t d, Int32s counts
             high = smaller(high, (int64_t)(count / AT(least, v) + TOLERANCE) + 1);
         }
     }
-    if (fits)
-        return records;
+    if (fits) return records;
     while (high - low > 1) {
         const int64_t middle = (low + high) / 2;
         double total = 0.0;
-        for (int64_t v = 0; v < counts.length; v++)
+        for (int64_t v = 0; v < counts.length; v++) {
             total += lesser((double)AT(counts, v), AT(most, v) * (double)middle);
-        if (total >= (double)middle - TOLERANCE)
+        }
+        if (total >= (double)middle - TOLERANCE) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     return low > 0 ? low : -1;
 }
@@ -184,10 +180,12 @@ static double moved_at(Values *values, int64_t d, Int32s counts, int64_t records
     const Int64s parent = ROW(values->ancestor, d * values->highest + height, values->widest);
     const Doubles shares = ROW(values->most, d, values->widest);
     const Doubles net = values->net, over = values->over, under = values->under;
-    for (int64_t v = 0; v < counts.length; v++)
+    for (int64_t v = 0; v < counts.length; v++) {
         AT(net, AT(child, v)) = AT(over, AT(parent, v)) = AT(under, AT(parent, v)) = 0.0;
-    for (int64_t v = 0; v < counts.length; v++)
+    }
+    for (int64_t v = 0; v < counts.length; v++) {
         AT(net, AT(child, v)) += (double)AT(counts, v) / (double)records - AT(shares, v);
+    }
     for (int64_t v = 0; v < counts.length; v++) {
         const double amount = AT(net, AT(child, v));
         AT(net, AT(child, v)) = 0.0;
@@ -221,8 +219,9 @@ static double distance_of(Values *values, int64_t d, Int32s counts, int64_t reco
         }
         return total / (double)larger(counts.length - 1, 1);
     }
-    for (int64_t v = 0; v < counts.length; v++)
+    for (int64_t v = 0; v < counts.length; v++) {
         total += fabs((double)AT(counts, v) / (double)records - AT(shares, v));
+    }
     return total / 2;
 }
 
@@ -248,8 +247,7 @@ static int64_t kept_by(Values *values, int64_t d, Int32s counts, int64_t records
 /* Records removed however the class of `size` records is split whose tally of values begins at
  * `at`: the most that any demand removes. */
 static int64_t removal(Values *values, int64_t k, int64_t at, int64_t size) {
-    if (size < k)
-        return size;
+    if (size < k) return size;
     int64_t most = 0;
     for (int64_t d = 0; d < values->demands; d++) {
         const int64_t first = AT(values->first, d), last = AT(values->last, d);
@@ -259,11 +257,9 @@ static int64_t removal(Values *values, int64_t k, int64_t at, int64_t size) {
             records += AT(counts, v);
             different += AT(counts, v) > 0;
         }
-        if (records == 0 || different < AT(values->different, d))
-            return size;
+        if (records == 0 || different < AT(values->different, d)) return size;
         const int64_t kept = kept_by(values, d, counts, records);
-        if (kept < 0)
-            return size;
+        if (kept < 0) return size;
         most = larger(most, records - kept);
     }
     return most;

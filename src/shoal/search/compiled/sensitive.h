@@ -23,8 +23,7 @@
 /* Order the tuples by their classes, unless they are. */
 static void arrange_values(State *state, const Frame *frame) {
     Values *values = state->values;
-    if (AT(values->arranged, 0) == frame->serial)
-        return;
+    if (AT(values->arranged, 0) == frame->serial) return;
     AT(values->arranged, 0) = frame->serial;
     arrange(state, frame, values->begins, values->order);
 }
@@ -35,13 +34,13 @@ static void arrange_values(State *state, const Frame *frame) {
 static int64_t tally_class(State *state, int64_t c) {
     const Values *values = state->values;
     int64_t size = 0;
-    for (int64_t v = 0; v < values->values; v++)
-        AT(values->tally, v) = 0;
+    for (int64_t v = 0; v < values->values; v++) AT(values->tally, v) = 0;
     for (int64_t at = AT(values->begins, c); at < AT(values->begins, c + 1); at++) {
         const int64_t t = AT(values->order, at);
         size += AT(state->weights, t);
-        for (int64_t i = AT(values->starts, t); i < AT(values->starts, t + 1); i++)
+        for (int64_t i = AT(values->starts, t); i < AT(values->starts, t + 1); i++) {
             AT(values->tally, AT(values->value, i)) += AT(values->counted, i);
+        }
     }
     return size;
 }
@@ -54,14 +53,12 @@ static bool count_owed(State *state, int64_t depth) {
     const Doubles owed = ROW(state->owed, depth, state->attributes);
     frame->serial = AT(values->arranged, 1) += 1;
     frame->owes = frame->failing = 0;
-    for (int64_t j = 0; j < state->attributes; j++)
-        AT(owed, j) = AT(values->failed, j) = 0.0;
+    for (int64_t j = 0; j < state->attributes; j++) AT(owed, j) = AT(values->failed, j) = 0.0;
     arrange_values(state, frame);
     for (int64_t c = 1; c <= frame->classes; c++) {
         const int64_t size = tally_class(state, c);
         const int64_t least = removal(values, state->k, 0, size);
-        if (least == 0)
-            continue;
+        if (least == 0) continue;
         frame->owes += least;
         frame->failing += size;
         const UInt32s sample = ROW(state->sample, frame->at_sample + c, state->attributes);
@@ -94,12 +91,12 @@ static int64_t tally_values(State *state, int64_t c, int64_t j, int64_t level) {
         const Int32s row = ROW(values->tally, g, width);
         if (AT(values->sizes, g) == 0) {
             AT(values->touched, found++) = g;
-            for (int64_t v = 0; v < width; v++)
-                AT(row, v) = 0;
+            for (int64_t v = 0; v < width; v++) AT(row, v) = 0;
         }
         AT(values->sizes, g) += AT(state->weights, t);
-        for (int64_t i = AT(values->starts, t); i < AT(values->starts, t + 1); i++)
+        for (int64_t i = AT(values->starts, t); i < AT(values->starts, t + 1); i++) {
             AT(row, AT(values->value, i)) += AT(values->counted, i);
+        }
     }
     return found;
 }
@@ -118,13 +115,11 @@ static int64_t lift_values(State *state, int64_t j, int64_t level, int64_t side,
         const Int32s becomes = ROW(values->tally, there + parent, width);
         if (AT(values->sizes, there + parent) == 0) {
             AT(values->touched, there + found++) = parent;
-            for (int64_t v = 0; v < width; v++)
-                AT(becomes, v) = 0;
+            for (int64_t v = 0; v < width; v++) AT(becomes, v) = 0;
         }
         AT(values->sizes, there + parent) += AT(values->sizes, here + g);
         AT(values->sizes, here + g) = 0;
-        for (int64_t v = 0; v < width; v++)
-            AT(becomes, v) += AT(was, v);
+        for (int64_t v = 0; v < width; v++) AT(becomes, v) += AT(was, v);
     }
     return found;
 }
@@ -154,18 +149,11 @@ static void price_levels_by_values(State *state, int64_t depth, int64_t j) {
     const Int64s lo = lo_of(state, depth), hi = hi_of(state, depth);
     const int64_t bottom = AT(lo, j), top = AT(hi, j);
     const Int64s dropped = BY_LEVEL(state, dropped, depth, j);
-    const Doubles extra = BY_LEVEL(state, extra, depth, j), due = BY_LEVEL(state, due, depth, j);
+    const Doubles due = BY_LEVEL(state, due, depth, j);
     arrange_values(state, frame);
     AT(state->done, WORK) += 8 * (frame->tuples + frame->classes);
-    for (int64_t level = bottom; level < top; level++) {
-        AT(dropped, level) = 0;
-        AT(extra, level) = AT(due, level) = 0.0;
-        const Int64s lost = ROW(state->lost, level, state->widest);
-        for (int64_t g = 0; g < groups_at(state, j, level); g++)
-            AT(lost, g) = 0;
-    }
-    for (int64_t g = 0; g < values->sizes.length; g++)
-        AT(values->sizes, g) = 0;
+    forget_prices(state, depth, j, bottom);
+    for (int64_t g = 0; g < values->sizes.length; g++) AT(values->sizes, g) = 0;
     for (int64_t c = 1; c <= frame->classes; c++) {
         int64_t side = 0, touched = tally_values(state, c, j, bottom);
         for (int64_t level = bottom; level < top; level++) {
@@ -176,25 +164,21 @@ static void price_levels_by_values(State *state, int64_t depth, int64_t j) {
             const int64_t lost = owe(state, level, side, touched);
             AT(dropped, level) += lost;
             AT(due, level) += (double)lost * AT(state->fixed, c);
-            if (lost == 0)
-                break;
+            if (lost == 0) break;
         }
         const int64_t here = side * state->widest;
-        for (int64_t n = 0; n < touched; n++)
+        for (int64_t n = 0; n < touched; n++) {
             AT(values->sizes, here + AT(values->touched, here + n)) = 0;
+        }
     }
     double already = 0.0;
-    for (int64_t i = 0; i < state->attributes; i++)
-        if (AT(lo, i) == AT(hi, i))
-            already += AT(state->owed, depth * state->attributes + i);
-    for (int64_t level = bottom; level < top; level++) {
-        const Int64s lost = ROW(state->lost, level, state->widest);
-        const Doubles charge = charge_at(state, j, level);
-        AT(due, level) = greater(AT(due, level) - already, 0.0);
-        for (int64_t g = 0; g < groups_at(state, j, level); g++)
-            AT(extra, level) += (double)AT(lost, g) * AT(charge, g);
+    for (int64_t i = 0; i < state->attributes; i++) {
+        if (AT(lo, i) == AT(hi, i)) already += AT(state->owed, depth * state->attributes + i);
     }
-    AT(state->fresh, depth * state->attributes + j) = true;
+    for (int64_t level = bottom; level < top; level++) {
+        AT(due, level) = greater(AT(due, level) - already, 0.0);
+    }
+    charge_lost(state, depth, j, bottom);
 }
 
 #endif

@@ -95,10 +95,12 @@ static bool persons_are_right(const State *state) {
         || !HAS(state->link, tuples, 1, 1) || !HAS(state->persons, counts, 1, 1)
         || !HAS(state->first_of, counts, 1, 1) || !HAS(state->persons_from, tuples + 1, 1, 1)
         || AT(state->persons_from, 0) != 0
-        || AT(state->persons_from, tuples) != state->person.length)
+        || AT(state->persons_from, tuples) != state->person.length) {
         return false;
-    for (int64_t i = 0; i < state->person.length; i++)
+    }
+    for (int64_t i = 0; i < state->person.length; i++) {
         if (AT(state->person, i) < 0 || AT(state->person, i) >= state->seen.length) return false;
+    }
     return true;
 }
 
@@ -123,10 +125,12 @@ static bool values_are_right(const State *state) {
         || !HAS(values->ancestor, demands, values->highest, widest)
         || !HAS(values->starts, tuples + 1, 1, 1) || AT(values->starts, 0) != 0
         || AT(values->starts, tuples) != values->value.length
-        || !HAS(values->counted, values->value.length, 1, 1))
+        || !HAS(values->counted, values->value.length, 1, 1)) {
         return false;
-    for (int64_t d = 0; d < demands; d++)
+    }
+    for (int64_t d = 0; d < demands; d++) {
         if (!demand_is_right(values, d)) return false;
+    }
     return HAS(values->tally, sides, all, 1) && HAS(values->sizes, sides, 1, 1)
         && HAS(values->touched, sides, 1, 1) && HAS(values->order, tuples, 1, 1)
         && HAS(values->begins, state->classes + 3, 1, 1) && values->arranged.length == 2
