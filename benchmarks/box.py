@@ -191,7 +191,7 @@ def warm_up() -> float:
     )
     started = time.perf_counter()
     for problem in problems:
-        for _ in BoxSearch(compiled_from=0).search(problem, Limits(threads=1)):
+        for _ in BoxSearch().search(problem, Limits(threads=1)):
             pass
     return time.perf_counter() - started
 

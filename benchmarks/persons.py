@@ -115,7 +115,7 @@ def cases() -> Iterator[tuple[str, Problem, Problem]]:
 def seconds(problem: Problem) -> tuple[float, Proved]:
     """Processor time to the proof, with one thread."""
     started = time.process_time()
-    *_, last = BoxSearch(compiled_from=0).search(problem, Limits(threads=1))
+    *_, last = BoxSearch().search(problem, Limits(threads=1))
     assert isinstance(last, Proved)
     return time.process_time() - started, last
 

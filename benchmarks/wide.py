@@ -92,7 +92,7 @@ def timed(strategy: BoxSearch, found: Problem) -> tuple[float, Proved]:
 
 def line(records: int) -> str:
     """Both searches of one size."""
-    compiled, in_numpy = BoxSearch(compiled_from=0), BoxSearch(compiled_from=2**62)
+    compiled, in_numpy = BoxSearch(), BoxSearch(in_numpy=True)
     found = problem(records)
     timed(compiled, found)
     fast, proved = timed(compiled, found)

@@ -81,7 +81,7 @@ def searched(strategy: str, data: str, size: int, quick: bool) -> Watched:
     made = STRATEGIES[strategy]()
     if strategy == "box" and not quick:
         warm()
-        made = BoxSearch(compiled_from=0)
+        made = BoxSearch()
     with recorded() as operations:
         found = watch(made, problem(data, size), limit_of(size, quick))
     return Watched(found, tuple(operations))

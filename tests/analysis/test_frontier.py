@@ -81,7 +81,7 @@ def check_grid(
     easiest = replace(
         problem, models=(KAnonymity(ks[0]), *problem.models[1:]), limit=max(shares.values())
     )
-    strategy = BoxSearch(compiled_from=2**62)
+    strategy = BoxSearch(in_numpy=True)
     trade_off = TradeOff(easiest, Clock(), threads=1, strategy=strategy, count=count)
     points = 0
     for k, share, optimum in solve_grid(trade_off, ks, shares):

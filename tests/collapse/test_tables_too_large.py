@@ -399,7 +399,7 @@ def test_the_compiled_search_begins_at_the_bottom(
         except shoal.BadData:
             return
     wanted = whole_search(whole)
-    *_, found = BoxSearch(compiled_from=0).search(raised, Limits(threads=1))
+    *_, found = BoxSearch().search(raised, Limits(threads=1))
     assert (found.best is None) == (wanted is None)
     if wanted is not None and found.best is not None:
         assert found.best.node == wanted.node

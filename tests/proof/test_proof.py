@@ -45,7 +45,7 @@ from shoal.search.problem import Problem
 from shoal.search.strategies.box import BoxSearch
 from shoal.values import Closed, Finding, Verdict
 
-COMPILED, GENERAL = BoxSearch(compiled_from=0), BoxSearch(compiled_from=2**62)
+COMPILED, GENERAL = BoxSearch(), BoxSearch(in_numpy=True)
 
 MODELS: tuple[PrivacyModel, ...] = (
     DistinctDiversity("s", 2),

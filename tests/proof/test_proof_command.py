@@ -81,7 +81,10 @@ def test_something_must_be_given_to_verify(demo: Path) -> None:
 @pytest.mark.slow
 def test_a_stopped_search_says_that_there_is_no_proof(demo: Path) -> None:
     text = (demo / "patients.yaml").read_text(encoding="utf-8")
-    (demo / "gap.yaml").write_text(f"{text}\nsearch: {{gap: 0.999}}\n", encoding="utf-8")
+    (demo / "gap.yaml").write_text(
+        f"{text}\nsearch: {{gap: 0.999, strategy: box, parameters: {{in_numpy: true}}}}\n",
+        encoding="utf-8",
+    )
     options = ("--output", "gap.csv", "--proof", "gap.jsonl", "--quiet")
     done = shoal("run", "gap.yaml", *options, folder=demo)
     assert done.returncode == 0

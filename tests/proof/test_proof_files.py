@@ -160,7 +160,12 @@ def test_a_name_that_ends_in_gz_is_packed(folder: Path) -> None:
 
 
 def test_a_search_that_is_stopped_writes_no_proof(folder: Path) -> None:
-    result = run(definition(folder, search={"gap": 0.999}), proof=folder / "proof.jsonl")
+    result = run(
+        definition(
+            folder, search={"gap": 0.999, "strategy": "box", "parameters": {"in_numpy": True}}
+        ),
+        proof=folder / "proof.jsonl",
+    )
     assert result.status == "feasible"
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "release.csv"]
 

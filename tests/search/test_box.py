@@ -35,12 +35,12 @@ from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.t_closeness import TCloseness
-from shoal.search.boxes import Box, Candidate
+from shoal.search.compiled.boxes import Box, Candidate
 from shoal.search.compiled.explorer import Explorer
+from shoal.search.compiled.layout import prepare
+from shoal.search.compiled.pool import Pool
 from shoal.search.incumbent import Incumbent, Limits
-from shoal.search.layout import prepare
 from shoal.search.objective import objective_of
-from shoal.search.pool import Pool
 from shoal.search.problem import Problem
 from shoal.search.strategies.box import BoxSearch
 from shoal.search.strategies.exhaustive import Exhaustive
@@ -48,8 +48,8 @@ from shoal.search.strategies.exhaustive import Exhaustive
 if TYPE_CHECKING:
     from shoal.values import Bools, Counts
 
-COMPILED, GENERAL = BoxSearch(compiled_from=0), BoxSearch(compiled_from=2**62)
-BY_CLASS = BoxSearch(compiled_from=0, room=0)
+COMPILED, GENERAL = BoxSearch(), BoxSearch(in_numpy=True)
+BY_CLASS = BoxSearch(room=0)
 """The compiled search when a tally of more than two classes does not fit."""
 
 MODELS: tuple[PrivacyModel, ...] = (
@@ -248,7 +248,7 @@ def test_a_time_limit_stops_with_a_true_gap(strategy: BoxSearch) -> None:
 def test_after_a_limit_waiting_nodes_are_checked_until_one_is_safe_then_for_a_moment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("shoal.search.pool.LAST_CHECKS", 0.0)
+    monkeypatch.setattr("shoal.search.compiled.pool.LAST_CHECKS", 0.0)
     problem = large_problem(attributes=4, records=200)
     bottom, top = problem.lattice.bottom, problem.lattice.top
     below = (*top[:-1], top[-1] - 1)

@@ -18,13 +18,13 @@ from shoal.loss.builtin import Discernibility, Iyengar
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.search import compiled
-from shoal.search.boxes import Box
+from shoal.search.compiled.boxes import Box
 from shoal.search.compiled.class_loss import CLASS_LOSS
 from shoal.search.compiled.explorer import Explorer
+from shoal.search.compiled.layout import prepare
 from shoal.search.compiled.memory import FRAME, STATE
 from shoal.search.compiled.sensitive import VALUES
 from shoal.search.compiled.structures import Array, Layout
-from shoal.search.layout import prepare
 from shoal.search.problem import Problem
 
 LADDER = Ladder({value: (value, f"g{value in 'cd'}", "*") for value in "abcd"})

@@ -30,7 +30,7 @@ k: 4
 attributes:
   age: {role: quasi-identifier, hierarchy: {intervals: [2, 4, 8]}}
   zip: {role: quasi-identifier, hierarchy: {mask: 5}}
-search: {strategy: box, parameters: {compiled_from: 0}}
+search: {strategy: box}
 """
 
 

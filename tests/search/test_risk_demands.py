@@ -71,7 +71,7 @@ WALKS: tuple[type[Strategy], ...] = (
 SENSITIVE = st.lists(st.integers(-1, 3), min_size=14, max_size=14)
 SOME_RISKS = st.lists(st.sampled_from(RISKS), min_size=1, max_size=2)
 SOME_OTHERS = st.lists(st.sampled_from(OTHERS), max_size=1)
-BOXES = st.sampled_from([BoxSearch(compiled_from=0), BoxSearch(compiled_from=2**62)])
+BOXES = st.sampled_from([BoxSearch(), BoxSearch(in_numpy=True)])
 
 
 def labelled(case: Case, node: Node) -> list[Row]:

@@ -53,8 +53,8 @@ LOSSES: tuple[tuple[Loss, str], ...] = (
     (Discernibility(), "mean"),
     (ClassSize(), "mean"),
 )
-COMPILED, GENERAL = BoxSearch(compiled_from=0), BoxSearch(compiled_from=2**62)
-BY_CLASS = BoxSearch(compiled_from=0, room=0)
+COMPILED, GENERAL = BoxSearch(), BoxSearch(in_numpy=True)
+BY_CLASS = BoxSearch(room=0)
 STRATEGIES: tuple[Strategy, ...] = (GENERAL, COMPILED, BY_CLASS, Flash(), BranchAndBound(), Ola())
 PERSONS = st.lists(st.integers(0, 5), min_size=14, max_size=14)
 VALUES = st.lists(st.integers(-1, 3), min_size=14, max_size=14)

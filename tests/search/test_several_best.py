@@ -31,8 +31,8 @@ from shoal.search.problem import Problem
 from shoal.search.strategies.box import BoxSearch
 from shoal.values import Best
 
-COMPILED, GENERAL = BoxSearch(compiled_from=0), BoxSearch(compiled_from=2**62)
-BY_CLASS = BoxSearch(compiled_from=0, room=0)
+COMPILED, GENERAL = BoxSearch(), BoxSearch(in_numpy=True)
+BY_CLASS = BoxSearch(room=0)
 STRATEGIES = (COMPILED, GENERAL, BY_CLASS)
 MODELS: tuple[PrivacyModel, ...] = (
     DistinctDiversity("s", 2),

@@ -31,7 +31,7 @@ attributes = {"q": {"role": "quasi-identifier", "hierarchy": "suppress"}}
 definition = from_mapping({"source": "-", "k": 2, "attributes": attributes})
 table = encode(definition, pa.table({"q": ["a", "b"], "records": [2, 2]}))
 problem = problem_of(definition, table, models_of(definition), loss_of(definition))
-*_, proved = BoxSearch(compiled_from=0).search(problem, Limits(threads=1))
+*_, proved = BoxSearch().search(problem, Limits(threads=1))
 assert proved.best.node == (0,), proved
 late = sorted(name for name in set(sys.modules) - loaded if name.startswith("shoal.search"))
 assert not late, late

@@ -6,7 +6,7 @@ import ctypes
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import Bug
-from shoal.search.boxes import Box, Candidate, Explored
+from shoal.search.compiled.boxes import Box, Candidate, Explored
 from shoal.search.compiled.class_loss import CLASS_LOSS, class_loss_of_thread
 from shoal.search.compiled.library import load
 from shoal.search.compiled.memory import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from shoal.search.layout import Prepared
+    from shoal.search.compiled.layout import Prepared
     from shoal.values import Node
 
 REASONS = ("infeasible", "bound", "single")
@@ -61,7 +61,7 @@ class Explorer:
         for name, made in zip(("values", "class_loss"), self._optional, strict=True):
             if made is not None:
                 setattr(self._state, name, ctypes.addressof(made[0]))
-        self._kernel = kernel()
+        self._explore = exploration()
 
     @property
     def open(self) -> bool:
@@ -140,7 +140,7 @@ class Explorer:
 
     def _run(self, work: int) -> None:
         """Explore the boxes on the stack in C, which needs no lock of the interpreter."""
-        depth = int(self._kernel(ctypes.byref(self._state), self._depth, work))
+        depth = int(self._explore(ctypes.byref(self._state), self._depth, work))
         if depth == REFUSED:
             raise Bug("the compiled search was given memory of wrong sizes", code="bug")
         self._depth = depth
@@ -179,7 +179,7 @@ def _raise(node: Node, attribute: int) -> Node:
     return tuple(level + (j + 1 == attribute) for j, level in enumerate(node))
 
 
-def kernel() -> Any:
+def exploration() -> Any:
     """`shoal_explore` of the library, whose structures must be as large as ours."""
     library = load()
     for name, layout in (("state", STATE), ("values", VALUES), ("class_loss", CLASS_LOSS)):

@@ -16,7 +16,7 @@ from shoal.search.compiled.structures import Arrays, Layout, field
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.search.layout import Prepared
+    from shoal.search.compiled.layout import Prepared
 
 COMPRESS_AT = 4096.0
 """Tuples are merged when this many times fewer combinations of groups can differ than before."""

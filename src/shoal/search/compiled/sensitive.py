@@ -13,8 +13,8 @@ from shoal.search.compiled.memory import most_classes
 from shoal.search.compiled.structures import Arrays, Layout, field
 
 if TYPE_CHECKING:
-    from shoal.search.demands import Values
-    from shoal.search.layout import Prepared
+    from shoal.search.compiled.demands import Values
+    from shoal.search.compiled.layout import Prepared
 
 VALUES = Layout(
     "Values",

@@ -1,8 +1,8 @@
 """Box search: the proved optimum by branch and bound over boxes of nodes, a gap at any time.
 
-`BoxSearch` is the strategy. Large problems go to the compiled search (`search/pool.py`), with the
-same steps. Small ones, and models and losses of plug-ins, are searched here in NumPy: `Bounds` says
-what every node of a box costs at least, `GeneralBox` takes, closes and splits boxes.
+`BoxSearch` is the strategy. Problems go to the compiled search (`search/compiled/`), with the same
+steps. Models and losses of plug-ins are searched here in NumPy: `Bounds` says what every node of a
+box costs at least, `GeneralBox` takes, closes and splits boxes.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from shoal.search.antichain import Antichain
+from shoal.search.compiled.layout import CELLS_PER_TUPLE, fits
 from shoal.search.compiled.library import is_compiled
 from shoal.search.incumbent import Incumbent, Limits
-from shoal.search.layout import CELLS_PER_TUPLE, fits
 from shoal.search.objective import CellObjective, ClassObjective
 from shoal.values import Closed
 
@@ -238,23 +238,19 @@ def _with(node: Node, j: int, level: int) -> Node:
     return (*node[:j], level, *node[j + 1 :])
 
 
-COMPILED_FROM = 30_000_000
-"""Nodes times tuples from which on compiled code is used: compiling takes seconds at first."""
-
-
 @dataclass(frozen=True)
 class BoxSearch:
     """Explores the open box of the least bound, depth-first for a while, in every thread.
 
     Each exploration goes depth-first, which finds good solutions early, and returns its unexplored
     boxes; taking the least bound next raises the global bound. When no box is open, every node is
-    closed for a reason (tightening.py), so the best is the optimum; ties included, since only a
-    bound above the best cost closes a box. Models and losses of plug-ins, and small problems, are
-    searched the same way in NumPy (`GeneralBox`).
+    closed for a reason (compiled/bounds.h), so the best is the optimum; ties included, since only a
+    bound above the best cost closes a box. Models and losses of plug-ins are searched the same way
+    in NumPy (`GeneralBox`), and so is everything with `in_numpy` or without the compiled search.
     """
 
     name: ClassVar[str] = "box"
-    compiled_from: int = COMPILED_FROM
+    in_numpy: bool = False
     room: int = CELLS_PER_TUPLE
 
     def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
@@ -267,14 +263,13 @@ class BoxSearch:
         For an incumbent that keeps several nodes, a box is closed when its bound is above the loss
         of the last of them. So in the end no other node is before the last.
         """
-        size = problem.lattice.nodes * problem.table.tuples
-        if size < self.compiled_from or not fits(problem) or not is_compiled():
+        if self.in_numpy or not fits(problem) or not is_compiled():
             return GeneralBox(problem).search(incumbent)
         return self._compiled(problem, incumbent)
 
     def _compiled(self, problem: Problem, incumbent: Incumbent) -> Iterator[Progress]:
-        from shoal.search.layout import prepare
-        from shoal.search.pool import Pool
+        from shoal.search.compiled.layout import prepare
+        from shoal.search.compiled.pool import Pool
 
         number = incumbent.limits.threads or os.cpu_count() or 1
         pool = Pool(problem, prepare(problem, self.room), incumbent, number)

@@ -48,8 +48,8 @@ LOADED = (
     "shoal.definition.write",
     "shoal.engines.duckdb.session",
     "shoal.report.run",
-    "shoal.search.layout",
-    "shoal.search.pool",
+    "shoal.search.compiled.layout",
+    "shoal.search.compiled.pool",
     "shoal.search.strategies.box",
 )
 """Modules that most tasks need."""

@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.search.boxes import Box, Candidate, Explored
+from shoal.search.compiled.boxes import Box, Candidate, Explored
 from shoal.search.compiled.explorer import Explorer
-from shoal.search.cuts import COST_TOLERANCE, TIE
 from shoal.values import Closed
 
 if TYPE_CHECKING:
     from shoal.events import Progress
+    from shoal.search.compiled.layout import Prepared
     from shoal.search.incumbent import Incumbent
-    from shoal.search.layout import Prepared
     from shoal.search.problem import Problem
     from shoal.values import Best, Node
+
+COST_TOLERANCE = 1e-10
+"""Tolerance when costs are compared, relative where they are above 1 (bounds.h)."""
+
+TIE = 1e-13
+"""Costs that differ by less are equal, and removed records decide (bounds.h)."""
 
 FIRST_SLICE, LARGEST_SLICE = 20_000_000, 50_000_000
 """Tuples visited in one exploration, one or two nanoseconds each; then it returns what it found."""
@@ -51,7 +56,7 @@ class Pool:
     An explorer is at work, in `working` with a bound of its boxes; or it has boxes left and waits
     for a thread, in `waiting`; or it is `idle`.
 
-    Kernels take the cost of each node they find as the cost to beat. Where several nodes are
+    The C code takes the cost of each node it finds as the cost to beat. Where several nodes are
     wanted that is wrong, so costs count as not exact: only what was checked here is shared.
     """
 
@@ -266,13 +271,13 @@ class Pool:
         return self._loss(min(bounds)) if bounds else self.incumbent.bound
 
     def _cost(self, loss: float) -> float:
-        """A loss as the kernels count it."""
+        """A loss as the C code counts it."""
         if self.prepared.tables.geometric:
             return len(self.prepared.top) * math.log1p(loss)
         return loss
 
     def _loss(self, cost: float) -> float:
-        """What the kernels count, as a loss."""
+        """What the C code counts, as a loss."""
         if self.prepared.tables.geometric:
             return math.expm1(cost / len(self.prepared.top))
         return cost

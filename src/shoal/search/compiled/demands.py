@@ -1,4 +1,4 @@
-"""Models of sensitive values, and the values of the tuples, in the form that the kernels read."""
+"""Models of sensitive values, and the values of the tuples, in the form that the C code reads."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Values(NamedTuple):
 
 
 def is_known(model: PrivacyModel) -> bool:
-    """Whether the kernels know a model."""
+    """Whether the C code knows a model."""
     return type(model) is KAnonymity or type(model) in _DEMANDS
 
 

@@ -1,28 +1,28 @@
-"""The arrays of a problem in the form that the kernels of the box search read."""
+"""A problem in the form that the compiled search reads: hierarchies, costs and tuples as arrays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.search.class_loss import class_loss_of
-from shoal.search.demands import BITS, DIFFERENT, demands_of, is_known, values_of
+from shoal.search.compiled.class_loss import class_loss_of
+from shoal.search.compiled.demands import BITS, DIFFERENT, demands_of, is_known, values_of
 from shoal.search.objective import CellObjective, LevelObjective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.encode.table import Table
-    from shoal.search.class_loss import CompiledClassLoss
-    from shoal.search.demands import CompiledDemand, Values
+    from shoal.search.compiled.class_loss import CompiledClassLoss
+    from shoal.search.compiled.demands import CompiledDemand, Values
     from shoal.search.problem import Problem
     from shoal.values import Bools, Ints
 
 MOST_RECORDS = 2**31 - 1
-"""Kernels count records in 32 bits; a larger k is the same as this one, which no class reaches."""
+"""Records are counted in 32 bits; a larger k is the same as this one, which no class reaches."""
 
 MOST_CELLS = 64_000_000
 """The most cells of a tally, for memory. All hierarchies, padded to the highest and widest, may
@@ -76,9 +76,9 @@ class Tables(NamedTuple):
     """
 
     bottom: NDArray[np.int64]
-    group: NDArray[Any]
+    group: NDArray[np.uint32]
     groups: NDArray[np.int64]
-    member: NDArray[Any]
+    member: NDArray[np.uint32]
     base: NDArray[np.float64]
     charge: NDArray[np.float64]
     priority: NDArray[np.float64]
@@ -93,7 +93,7 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A problem as the kernels read it; `cells_per_tuple` limits the size of tallies.
+    """A problem as the C code reads it; `cells_per_tuple` limits the size of tallies.
 
     `assigned` is empty where no persons are counted.
     """
@@ -110,18 +110,17 @@ class Prepared:
 
 
 def prepare(problem: Problem, cells_per_tuple: int = CELLS_PER_TUPLE) -> Prepared:
-    """Arrange the table, the hierarchies and the costs for the kernels.
+    """Arrange the table, the hierarchies and the costs for the C code.
 
-    Where persons are counted, kernels only know which sensitive values a class has: a class with
-    too few different ones is removed whole. All else is left to exact checks.
+    Where persons are counted, the C code only knows which sensitive values a class has: a class
+    with too few different ones is removed whole. All else is left to exact checks.
     """
     table = problem.table
     attributes = table.attributes
     levels = max(attribute.limit for attribute in attributes) + 1
     codes = max(len(attribute.groups[0]) for attribute in attributes)
     shape = (len(attributes), levels, codes)
-    small = np.uint8 if codes <= 2**8 else np.uint16 if codes <= 2**16 else np.uint32
-    group, member = np.zeros(shape, small), np.zeros(shape, small)
+    group, member = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
     groups = np.ones(shape[:2], np.int64)
     base, charge = np.zeros(shape[:2]), np.zeros(shape)
     exact = True
@@ -160,7 +159,7 @@ def prepare(problem: Problem, cells_per_tuple: int = CELLS_PER_TUPLE) -> Prepare
     )
     return Prepared(
         tables,
-        np.array(table.codes, small),
+        np.array(table.codes, np.uint32),
         table.weights.astype(np.int32),
         assigned,
         np.array([_masks(problem, demand) for demand in masked], np.uint64).reshape(
