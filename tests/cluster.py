@@ -239,7 +239,7 @@ def pytest_collection_modifyitems(
 ) -> Generator[None, None, None]:
     """Run all tests that need the cluster in one test process, so that they share one cluster.
 
-    Tests of pages run file by file, so that a file's tests share a browser and its servers.
+    Those of a server of the web application share it likewise; tests of pages run file by file.
     pytest-xdist finds the group of a test at the end of its node id, where its own hook puts it.
     pytest 9.2 keeps node ids under another name than that hook sets, so we put it there ourselves.
     """
@@ -256,4 +256,10 @@ def pytest_collection_modifyitems(
 def _group_of(item: pytest.Item) -> str | None:
     if needs_server(item, "spark"):
         return "spark"
-    return f"browser-{item.path.stem}" if "browser" in getattr(item, "fixturenames", ()) else None
+    fixtures = getattr(item, "fixturenames", ())
+    for server in ("mart_server", "team_server"):
+        if server in fixtures:
+            return server
+    if "ui_server" in fixtures or "browser" in fixtures:
+        return f"pages-{item.path.stem}"
+    return None

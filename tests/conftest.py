@@ -16,10 +16,15 @@ build = "_get_command"
 setattr(typer.testing, build, functools.cache(getattr(typer.testing, build)))
 
 
+# Nothing that is imported and collected is garbage, so do not look for any until that is done.
+gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Take all that is imported and collected out of garbage collection, which then costs less."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure() -> None:
