@@ -4,38 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.app import app
+from analysis.zips import call, write_zips
 from shoal.errors import BadData, BadOutput, UserError
 from shoal.report.result import to_json
 
 
 @pytest.fixture
 def definition(tmp_path: Path) -> Path:
-    lines = ["zip,age,sex,name"]
-    for i in range(240):
-        lines.append(f"{100 + i * 7 % 40},{20 + i * 13 % 50},{'fm'[i % 2]},Ann {i}")
-    lines += [f"{100 + i},{20 + i},x,Bob {i}" for i in range(9)]
-    lines += ["QXQ,97,m,Zoe", "QYQ,23,f,Zed"]
-    (tmp_path / "data.csv").write_text("\n".join(lines), encoding="utf-8")
-    path = tmp_path / "it.yaml"
-    path.write_text(
-        "source: data.csv\noutput: out.csv\nk: 5\nsuppression: 10%\n"
-        "attributes:\n  zip: {role: quasi-identifier, hierarchy: {mask: 3}}\n"
-        "  age: {role: quasi-identifier, hierarchy: {intervals: [5, 10, 20, 100]}}\n"
-        "  sex: {role: quasi-identifier, hierarchy: suppress}\n  name: identifier\n",
-        encoding="utf-8",
-    )
-    return path
-
-
-def call(*words: object) -> Any:
-    return CliRunner().invoke(app, [str(word) for word in words])
+    rare = (*(f"{100 + i},{20 + i},x,Bob {i}" for i in range(9)), "QXQ,97,m,Zoe", "QYQ,23,f,Zed")
+    return write_zips(tmp_path, records=240, more=rare)
 
 
 def changed(path: Path, old: str, new: str) -> Path:

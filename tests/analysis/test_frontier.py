@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import shoal
+from analysis.zips import call, write_zips
 from problems import Case, cases, person_problem, sensitive_problem
 from shoal.analysis.grid import read_k, read_suppression
 from shoal.analysis.nodes import Clock
 from shoal.analysis.trade_off import TradeOff, solve_grid
-from shoal.cli.app import app
 from shoal.errors import BadDefinition, BadOutput, Interrupted
 from shoal.loss.base import Loss
 from shoal.loss.builtin import (
@@ -244,23 +243,7 @@ def test_nonsense_for_suppression_is_one_clear_error(given_shares: Any, says: st
 
 @pytest.fixture
 def definition(tmp_path: Path) -> Path:
-    lines = ["zip,age,sex"]
-    for i in range(120):
-        lines.append(f"{100 + i * 7 % 40},{20 + i * 13 % 50},{'fm'[i % 2]}")
-    (tmp_path / "data.csv").write_text("\n".join(lines), encoding="utf-8")
-    path = tmp_path / "it.yaml"
-    path.write_text(
-        "source: data.csv\noutput: out.csv\nk: 5\nsuppression: 10%\n"
-        "attributes:\n  zip: {role: quasi-identifier, hierarchy: {mask: 3}}\n"
-        "  age: {role: quasi-identifier, hierarchy: {intervals: [5, 10, 20, 100]}}\n"
-        "  sex: {role: quasi-identifier, hierarchy: suppress}\n",
-        encoding="utf-8",
-    )
-    return path
-
-
-def call(*words: object) -> Any:
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return write_zips(tmp_path)
 
 
 @pytest.mark.slow

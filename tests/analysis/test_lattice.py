@@ -7,20 +7,18 @@ import itertools
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import shoal
+from analysis.zips import call, write_zips
 from oracle import outcome
 from problems import Case, cases, problem_of
 from shoal.analysis.hasse import MOST_NEAR, fits_in_rows, neighbourhood
 from shoal.analysis.lattice import count_nodes
 from shoal.analysis.nodes import Clock
-from shoal.cli.app import app
 from shoal.errors import UserError
 from shoal.search.problem import Lattice
 
@@ -50,23 +48,7 @@ def test_every_node_is_counted_as_plain_python_does(case: Case) -> None:
 
 @pytest.fixture
 def definition(tmp_path: Path) -> Path:
-    lines = ["zip,age,sex"]
-    for i in range(120):
-        lines.append(f"{100 + i * 7 % 40},{20 + i * 13 % 50},{'fm'[i % 2]}")
-    (tmp_path / "data.csv").write_text("\n".join(lines), encoding="utf-8")
-    path = tmp_path / "it.yaml"
-    path.write_text(
-        "source: data.csv\noutput: out.csv\nk: 5\nsuppression: 10%\n"
-        "attributes:\n  zip: {role: quasi-identifier, hierarchy: {mask: 3}}\n"
-        "  age: {role: quasi-identifier, hierarchy: {intervals: [5, 10, 20, 100]}}\n"
-        "  sex: {role: quasi-identifier, hierarchy: suppress}\n",
-        encoding="utf-8",
-    )
-    return path
-
-
-def call(*words: object) -> Any:
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return write_zips(tmp_path)
 
 
 def test_the_command_writes_what_scripts_rely_on(definition: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.zips import write_zips
 from shoal.analysis.explore import explore
 from shoal.analysis.one_node import describe_node
 from shoal.analysis.side_by_side import MOST_TUPLES, side_by_side
@@ -20,19 +21,7 @@ ZIP = ("zip", "age", "sex")
 
 @pytest.fixture
 def definition(tmp_path: Path) -> Path:
-    lines = ["zip,age,sex"]
-    for i in range(120):
-        lines.append(f"{100 + i * 7 % 40},{20 + i * 13 % 50},{'fm'[i % 2]}")
-    (tmp_path / "data.csv").write_text("\n".join(lines), encoding="utf-8")
-    path = tmp_path / "it.yaml"
-    path.write_text(
-        "source: data.csv\noutput: out.csv\nk: 5\nsuppression: 10%\n"
-        "attributes:\n  zip: {role: quasi-identifier, hierarchy: {mask: 3}}\n"
-        "  age: {role: quasi-identifier, hierarchy: {intervals: [10, 20]}}\n"
-        "  sex: {role: quasi-identifier, hierarchy: suppress}\n",
-        encoding="utf-8",
-    )
-    return path
+    return write_zips(tmp_path, ages="[10, 20]")
 
 
 def recoded(path: Path, node: tuple[int, ...]) -> list[tuple[str, ...]]:

@@ -12,16 +12,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import shoal
+from analysis.zips import call
 from oracle import optimum as slow_optimum
 from oracle import outcome as slow_outcome
 from problems import Case, cases, person_problem, problem_of, sensitive_problem
 from shoal.analysis.explain import explain_node
 from shoal.analysis.nodes import optimum, with_level, without
 from shoal.analysis.what_if import answers_of, outcome_of
-from shoal.cli.app import app
 from shoal.definition.model import Search
 from shoal.errors import BadOutput, Infeasible, UserError
 from shoal.loss.base import Loss
@@ -263,10 +262,6 @@ def definition(tmp_path: Path) -> Path:
         encoding="utf-8",
     )
     return path
-
-
-def call(*words: object) -> Any:
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.mark.slow

@@ -35,13 +35,11 @@ from shoal.analysis.nodes import (
     Watch,
     ignore,
     levels_of,
-    name_of,
     optimum,
-    prepare_problem,
+    read_problem,
     without,
 )
 from shoal.events import Proved
-from shoal.pipeline import load
 from shoal.search.explain import refused
 from shoal.search.objective import ClassObjective
 from shoal.search.run import no_solution, search
@@ -73,9 +71,7 @@ def explain(
     if result is not None:
         return explain_result(result, file or "the result")
     definition = cast("Input", definition)
-    file = file or name_of(definition)
-    loaded = load(definition)
-    problem = prepare_problem(loaded, watch, file, spark).problem
+    loaded, problem = read_problem(definition, watch, file, spark)
 
     def observe(event: Progress) -> None:
         watch(f"Searching, {event.checked:,} nodes checked")

@@ -18,13 +18,11 @@ from shoal.analysis.nodes import (
     Watch,
     ignore,
     levels_of,
-    name_of,
     precision_of,
-    prepare_problem,
+    read_problem,
     smallest_class,
 )
 from shoal.choosing import node_of
-from shoal.pipeline import load
 
 if TYPE_CHECKING:
     from shoal.search.problem import Lattice, Problem
@@ -87,8 +85,7 @@ def explore(
         file: What messages call the definition, by default its path.
         spark: The session for a source in Spark, else one is made.
     """
-    loaded, file = load(definition), file or name_of(definition)
-    problem = prepare_problem(loaded, watch, file, spark).problem
+    _, problem = read_problem(definition, watch, file, spark)
     lattice, table = problem.lattice, problem.table
     start = lattice.top if around is None else _within(lattice, node_of(table, around))
     chosen = _all_that_fit(lattice)

@@ -16,14 +16,13 @@ from shoal.analysis.nodes import (
     Watch,
     ignore,
     levels_of,
-    name_of,
     precision_of,
-    prepare_problem,
+    read_problem,
+    rows_of,
     smallest_class,
 )
 from shoal.errors import UserError
 from shoal.events import Progress
-from shoal.pipeline import load
 from shoal.report.sections import Section, count
 from shoal.report.shown import Picture, Shown
 from shoal.search.incumbent import Limits
@@ -120,13 +119,7 @@ class LatticeNodes(Shown):
 
     def records(self) -> list[dict[str, Any]]:
         """A row for each node: a column for each level, then what it means."""
-        return [
-            {
-                **{f"level of {name}": level for name, level in each.levels.items()},
-                **{key: value for key, value in vars(each).items() if key != "levels"},
-            }
-            for each in self.nodes
-        ]
+        return rows_of(self.nodes)
 
     def plot(self) -> Picture:
         """Rows by height with the safe nodes and the optimum marked.
@@ -200,8 +193,7 @@ def lattice(
     Raises:
         UserError: when the lattice has more nodes than `at_most`.
     """
-    loaded, file = load(definition), file or name_of(definition)
-    problem = prepare_problem(loaded, watch, file, spark).problem
+    loaded, problem = read_problem(definition, watch, file, spark)
     clock = Clock(watch=watch)
     if near_optimum:
         optimum = _optimum(problem, clock, loaded.search.threads)

@@ -8,7 +8,7 @@ attribute at a fixed level, another suppression limit, an attribute that is no q
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from shoal.collapse.read import open_records
 from shoal.definition.model import Search
 from shoal.events import Proved
-from shoal.pipeline import prepare
+from shoal.pipeline import load, prepare
 from shoal.search.run import search
 
 if TYPE_CHECKING:
@@ -82,6 +82,14 @@ def prepare_problem(definition: Definition, watch: Watch, file: str, spark: Any 
         return prepare(definition, source, file=file)
 
 
+def read_problem(
+    definition: Input, watch: Watch, file: str | None, spark: Any
+) -> tuple[Definition, Problem]:
+    """Read a definition and its source; messages call it `file`, by default its path."""
+    loaded = load(definition)
+    return loaded, prepare_problem(loaded, watch, file or name_of(definition), spark).problem
+
+
 def name_of(definition: Input) -> str:
     """What messages call the definition: its path, where it has one."""
     return str(definition) if isinstance(definition, str | Path) else "definition"
@@ -91,6 +99,17 @@ def levels_of(problem: Problem, node: Node) -> dict[str, int]:
     """The level of each quasi-identifier by its name."""
     names = (attribute.name for attribute in problem.table.attributes)
     return dict(zip(names, node, strict=True))
+
+
+def rows_of(nodes: Iterable[Any]) -> list[dict[str, Any]]:
+    """A row for each node: a column for each of its `levels`, then its other fields."""
+    return [
+        {
+            **{f"level of {name}": level for name, level in each.levels.items()},
+            **{key: value for key, value in vars(each).items() if key != "levels"},
+        }
+        for each in nodes
+    ]
 
 
 def precision_of(problem: Problem, node: Node) -> float:

@@ -15,16 +15,14 @@ from shoal.analysis.nodes import (
     Watch,
     ignore,
     levels_of,
-    name_of,
     precision_of,
-    prepare_problem,
+    read_problem,
     smallest_class,
 )
 from shoal.analysis.quality import qualities
 from shoal.analysis.squared_errors import squared_errors
 from shoal.choosing import judge_node, node_of
 from shoal.errors import Infeasible
-from shoal.pipeline import load
 from shoal.report.counts import columns_of, exposure_of, treatment
 from shoal.report.result import finite
 
@@ -111,8 +109,7 @@ def describe_node(
     Raises:
         UserError: when the definition does not allow these levels.
     """
-    loaded, file = load(definition), file or name_of(definition)
-    problem = prepare_problem(loaded, watch, file, spark).problem
+    loaded, problem = read_problem(definition, watch, file, spark)
     table, k = problem.table, loaded.k
     nodes = [node_of(table, each) for each in (levels, other) if each is not None]
     facts = [node_facts(problem, node, k) for node in nodes]

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.analysis.distributions import distribution_of
-from shoal.analysis.nodes import Input, Watch, ignore, levels_of, name_of, prepare_problem
+from shoal.analysis.nodes import Input, Watch, ignore, levels_of, read_problem
 from shoal.analysis.one_node import exposure_before
 from shoal.choosing import judge_node, node_of
-from shoal.pipeline import load
 from shoal.report.counts import exposure_of
 from shoal.report.result import finite
 
@@ -125,8 +124,7 @@ def side_by_side(
     Raises:
         Infeasible: when the node is not safe.
     """
-    loaded, file = load(definition), file or name_of(definition)
-    problem = prepare_problem(loaded, watch, file, spark).problem
+    loaded, problem = read_problem(definition, watch, file, spark)
     table, k = problem.table, loaded.k
     node = node_of(table, levels)
     judge_node(problem, node)

@@ -17,6 +17,7 @@ from shoal.analysis.nodes import (
     name_of,
     precision_of,
     prepare_problem,
+    rows_of,
     smallest_class,
 )
 from shoal.errors import BadDefinition, Mistake
@@ -105,13 +106,7 @@ class Solutions(Shown):
 
     def records(self) -> list[dict[str, Any]]:
         """A row for each node: a column for each level, then what it means."""
-        return [
-            {
-                **{f"level of {name}": level for name, level in each.levels.items()},
-                **{key: value for key, value in vars(each).items() if key != "levels"},
-            }
-            for each in self.solutions
-        ]
+        return rows_of(self.solutions)
 
     def plot(self) -> Picture:
         """The nodes by height, with the least lossy one marked; where not all fit, the first."""

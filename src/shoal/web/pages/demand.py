@@ -16,7 +16,6 @@ from shoal.web.pages.components import (
     attributes,
     box,
     choice,
-    empty_state,
     hint,
     panel,
     short,
@@ -27,11 +26,12 @@ from shoal.web.pages.demand_editor import DemandEditor
 from shoal.web.pages.demand_sensitive import SensitiveColumns
 from shoal.web.pages.demand_side import DemandSide
 from shoal.web.pages.frame import StepFrame, step_page
+from shoal.web.pages.searched import says_what_comes_first
 from shoal.web.pages.slider import Slider
 from shoal.web.pages.terms import TERMS
 from shoal.web.pages.theme import static
 from shoal.web.security import user_of
-from shoal.web.steps import quasi_identifiers, state
+from shoal.web.steps import quasi_identifiers
 
 if TYPE_CHECKING:
     from nicegui.elements.mixins.text_element import TextElement
@@ -61,18 +61,8 @@ def register(services: Services) -> None:
         with step_page(services, user, project, "demand") as frame:
             with frame.main:
                 frame.title("Demand", "What must the release promise, and what may it cost?")
-            blocked = state(services, project, "demand")
-            if blocked.status == "blocked":
-                _blocked(frame, blocked.reason)
-            else:
+            if not says_what_comes_first(frame):
                 _Page(frame).build()
-
-
-def _blocked(frame: StepFrame, reason: str) -> None:
-    step = "data" if frame.project.source is None else "columns"
-    with frame.main:
-        empty_state("lock_open", "Not yet", f"{reason[:1].upper()}{reason[1:]}.")
-    frame.primary(f"Go to {step.capitalize()}", to=f"/project/{frame.project.id}/{step}")
 
 
 class _Page:

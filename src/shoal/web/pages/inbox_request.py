@@ -13,14 +13,20 @@ from shoal.web.pages.components import (
     box,
     button,
     fact,
-    local_time,
     note,
     panel,
     problem_card,
     record_table,
     text,
 )
-from shoal.web.pages.mart_words import phase_words, show_words, state_badge, words_of
+from shoal.web.pages.mart_words import (
+    decision_words,
+    phase_words,
+    sent_time,
+    show_words,
+    state_badge,
+    words_of,
+)
 from shoal.web.pages.request_status import show_levels, show_release
 
 if TYPE_CHECKING:
@@ -52,9 +58,7 @@ class Review:
         with panel("What is asked"):
             with box("line between"):
                 state_badge(request)
-                with box("quiet small line tight"):
-                    text("span", "Sent")
-                    local_time(request.sent or request.created)
+                sent_time(request)
             purpose = request.body.get("purpose") or "not stated"
             words = words_of(request.body, least_k=self._least_k())
             show_words([("Asker", request.asker), ("Purpose", purpose), *words])
@@ -154,9 +158,8 @@ class Review:
 
     def _outcome(self) -> None:
         request = self._request
-        if request.decided_by is not None:
-            verb = "refused" if request.state == "refused" and not request.problem else "approved"
-            with panel(f"{request.decided_by} {verb} it"):
+        if decided := decision_words(request):
+            with panel(decided):
                 text("p", request.reason or "No reason was given.", "break")
         with panel("What became of it"):
             with box("line"):

@@ -11,7 +11,7 @@ from nicegui import ui
 from shoal.errors import ShoalError
 from shoal.web.mart.catalog import NoMart
 from shoal.web.mart.model import FORMATS
-from shoal.web.pages.components import badge, box, empty_state, problem_card, text
+from shoal.web.pages.components import badge, box, empty_state, local_time, problem_card, text
 from shoal.web.pages.frame import Frame, plain_page
 from shoal.web.pages.job_progress import PHASES
 from shoal.web.pages.theme import static
@@ -66,6 +66,25 @@ def state_badge(request: MartRequest) -> None:
     """The state of a request as a word in a pill."""
     word, meaning = STATE_WORDS[request.state]
     badge(word, meaning)
+
+
+def sent_time(request: MartRequest) -> None:
+    """When a request was sent."""
+    with box("quiet small line tight"):
+        text("span", "Sent")
+        local_time(request.sent or request.created)
+
+
+def decision_words(request: MartRequest) -> str:
+    """Who decided on a request and how; empty where nobody has."""
+    if request.decided_by is None:
+        return ""
+    return f"{request.decided_by} {'refused' if was_refused(request) else 'approved'} it"
+
+
+def was_refused(request: MartRequest) -> bool:
+    """Whether a custodian refused a request; a mart that refuses it states a problem."""
+    return request.state == "refused" and request.problem is None
 
 
 def phase_words(phase: str) -> str:

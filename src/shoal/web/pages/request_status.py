@@ -12,7 +12,6 @@ from shoal.web.pages.components import (
     box,
     button,
     fact,
-    local_time,
     note,
     panel,
     problem_card,
@@ -21,9 +20,12 @@ from shoal.web.pages.components import (
 )
 from shoal.web.pages.mart_words import (
     STILL_CHANGING,
+    decision_words,
     phase_words,
+    sent_time,
     show_words,
     state_badge,
+    was_refused,
     words_of,
 )
 
@@ -85,9 +87,7 @@ class StatusPage:
                     state_badge(request)
                     if request.state == "running":
                         text("span", phase_words(self._phase), "quiet")
-                with box("quiet small line tight"):
-                    text("span", "Sent")
-                    local_time(request.sent or request.created)
+                sent_time(request)
             if request.state in WAITS:
                 text("p", WAITS[request.state])
             self._decision()
@@ -98,13 +98,12 @@ class StatusPage:
             self._actions()
 
     def _decision(self) -> None:
-        request = self._request
-        if request.decided_by is None:
+        reason, decided = self._request.reason, decision_words(self._request)
+        if not decided:
             return
-        verb = "refused" if request.problem is None and request.state == "refused" else "approved"
-        said = f"\N{LEFT DOUBLE QUOTATION MARK}{request.reason}\N{RIGHT DOUBLE QUOTATION MARK}"
-        tone: Any = "problem" if verb == "refused" else "good"
-        note(said if request.reason else "", tone, title=f"{request.decided_by} {verb} it")
+        said = f"\N{LEFT DOUBLE QUOTATION MARK}{reason}\N{RIGHT DOUBLE QUOTATION MARK}"
+        tone: Any = "problem" if was_refused(self._request) else "good"
+        note(said if reason else "", tone, title=decided)
 
     def _released(self) -> None:
         request = self._request

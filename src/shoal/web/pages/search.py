@@ -27,9 +27,10 @@ from shoal.web.pages.demand_side import remedy_buttons
 from shoal.web.pages.frame import StepFrame, step_page
 from shoal.web.pages.job_progress import JobProgress
 from shoal.web.pages.search_chart import SearchChart
+from shoal.web.pages.searched import says_what_comes_first
 from shoal.web.pages.theme import static
 from shoal.web.security import user_of
-from shoal.web.steps import state, step_named
+from shoal.web.steps import state
 
 if TYPE_CHECKING:
     from shoal.web.jobs.model import Job, JobEvent
@@ -54,19 +55,8 @@ def register(services: Services) -> None:
         with step_page(services, user, project, "search") as frame:
             with frame.main:
                 frame.title("Search", "The recoding that keeps the promise and loses least.")
-            blocked = state(services, project, "search")
-            if blocked.status == "blocked":
-                _blocked(frame, blocked.reason)
-            else:
+            if not says_what_comes_first(frame):
                 _Page(frame).build()
-
-
-def _blocked(frame: StepFrame, reason: str) -> None:
-    with frame.main:
-        empty_state("lock_open", "Not yet", f"{reason[:1].upper()}{reason[1:]}.")
-    step = "demand" if "demand" in reason else "data" if "data" in reason else "columns"
-    title = step_named(step).title
-    frame.primary(f"Go to {title}", to=f"/project/{frame.project.id}/{step}")
 
 
 class _Page:

@@ -1,4 +1,4 @@
-"""What the last three pages say where there is nothing to show yet."""
+"""What pages say where there is nothing to show yet."""
 
 from __future__ import annotations
 
@@ -7,10 +7,27 @@ from typing import TYPE_CHECKING
 from shoal.errors import ShoalError
 from shoal.web.found import is_current
 from shoal.web.pages.components import empty_state, problem_card
-from shoal.web.steps import state
+from shoal.web.steps import state, step_named
 
 if TYPE_CHECKING:
     from shoal.web.pages.frame import StepFrame
+
+
+def says_what_comes_first(frame: StepFrame) -> bool:
+    """Whether another step comes before this one; then the page says which, and leads there."""
+    found = state(frame.services, frame.project, frame.step)
+    if found.status != "blocked":
+        return False
+    with frame.main:
+        _say_not_yet("lock_open", found.reason)
+    name = next((each for each in ("demand", "data") if each in found.reason), "columns")
+    step = step_named(name)
+    frame.primary(f"Go to {step.title}", to=step.path(frame.project))
+    return True
+
+
+def _say_not_yet(icon: str, reason: str) -> None:
+    empty_state(icon, "Not yet", f"{reason[:1].upper()}{reason[1:]}.")
 
 
 def say_search_first(frame: StepFrame) -> None:
@@ -21,7 +38,7 @@ def say_search_first(frame: StepFrame) -> None:
     problem = _problem_of_search(frame)
     with frame.main:
         if blocked.status == "blocked":
-            empty_state("lock", "Not yet", f"{blocked.reason[:1].upper()}{blocked.reason[1:]}.")
+            _say_not_yet("lock", blocked.reason)
             frame.primary("Go to the first step", to=f"{to}/data")
         elif problem is not None:
             problem_card(problem)
