@@ -13,6 +13,7 @@ import os
 import platform
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 from types import ModuleType
@@ -88,10 +89,13 @@ def _can_get_zig() -> bool:
 
 
 def _platform(build: ModuleType) -> str:
-    """The platform tag of the wheel: builds by zig need an old C library, others the machine's."""
-    tags = list(platform_tags())
-    if build.find_compiler().is_zig:
-        old = f"manylinux_{build.ZIG_GLIBC.replace('.', '_')}_{platform.machine()}"
-        if old in tags:
-            return old
-    return next(tag for tag in tags if "manylinux" not in tag and "musllinux" not in tag)
+    """The platform tag of the wheel: builds by zig need an old C library, others the machine's.
+
+    A Python for two processors of macOS runs here on one, for which the library is compiled.
+    """
+    machine = platform.machine()
+    old = f"manylinux_{build.ZIG_GLIBC.replace('.', '_')}_{machine}"
+    if build.find_compiler().is_zig and old in platform_tags():
+        return old
+    name = sysconfig.get_platform().replace("universal2", machine)
+    return name.replace("-", "_").replace(".", "_")

@@ -76,8 +76,10 @@ def check_options(
     kind: str, stated: str | None, path: PurePath, options: Mapping[str, str]
 ) -> None:
     """Options are those of a reader or writer, which the format or the ending names."""
+    if not options:
+        return
     names = (stated,) if stated else plugins.by_ending(kind, path.suffix.lower())
-    if not options or len(names) > 1:
+    if len(names) > 1:
         return
     name = next(iter(names), "") or path.suffix.lower().removeprefix(".")
     try:

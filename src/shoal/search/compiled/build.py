@@ -135,7 +135,8 @@ def find_compiler() -> Compiler | None:
     names = () if sys.platform == "win32" else ("cc", "gcc", "clang")
     found = next((path for path in map(shutil.which, names) if path and _compiles(path)), None)
     if found is not None:
-        return Compiler((found,))
+        processor = shlex.split(os.environ.get("ARCHFLAGS", "")) if sys.platform == "darwin" else ()
+        return Compiler((found, *processor))
     zig = _zig()
     return None if zig is None else Compiler((zig, "cc", *_zig_target()), is_zig=True)
 
