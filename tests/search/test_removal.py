@@ -21,9 +21,9 @@ from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.t_closeness import TCloseness
-from shoal.search.compiled.demands import demands_of, values_of
+from shoal.search.compiled.demands import demands_of
 from shoal.search.compiled.library import load
-from shoal.search.compiled.sensitive import structure_of
+from shoal.search.compiled.sensitive import structure_of, values_of
 from shoal.search.problem import Problem
 from shoal.values import Counts
 

@@ -1,4 +1,4 @@
-"""Models of sensitive values, and the values of the tuples, in the form that the C code reads."""
+"""Models of sensitive values in the form that the C code reads: numbers and limits of shares."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,9 +36,6 @@ by one of three distances."""
 BITS = 64
 """The values of an attribute with at most this many are kept as bit masks, too."""
 
-MOST_LOGARITHMS = 2**20
-"""The logarithms of counts up to this are in a table."""
-
 
 @dataclass(frozen=True, eq=False)
 class CompiledDemand:
@@ -54,40 +51,6 @@ class CompiledDemand:
     most: Floats = field(default_factory=lambda: np.zeros(0))
     least: Floats = field(default_factory=lambda: np.zeros(0))
     parents: tuple[NDArray[np.int64], ...] = ()
-
-
-class Values(NamedTuple):
-    """The sensitive values of the tuples, the demands on them, and work space for one thread.
-
-    Tuple `t` has `counted[i]` records with value `value[i]`, for `i` from `starts[t]` to below
-    `starts[t + 1]`. The values of all attributes have consecutive numbers; those of demand `d`
-    begin at `first[d]` and end before `last[d]`. `tally` has a row of all values for every group of
-    any attribute, twice, and `sizes` how many records each has. `order` are the tuples by class,
-    those of class `c` from `begins[c]` on, where `arranged` has the serial number of the box.
-    """
-
-    starts: NDArray[np.int64]
-    value: NDArray[np.int32]
-    counted: NDArray[np.int32]
-    kind: NDArray[np.int64]
-    number: NDArray[np.float64]
-    different: NDArray[np.int64]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    most: NDArray[np.float64]
-    least: NDArray[np.float64]
-    ancestor: NDArray[np.int64]
-    heights: NDArray[np.int64]
-    logarithms: NDArray[np.float64]
-    tally: NDArray[np.int32]
-    sizes: NDArray[np.int32]
-    touched: NDArray[np.int64]
-    order: NDArray[np.uint32]
-    begins: NDArray[np.int64]
-    arranged: NDArray[np.int64]
-    ranked: NDArray[np.int64]
-    nodes: NDArray[np.float64]
-    failed: NDArray[np.float64]
 
 
 def is_known(model: PrivacyModel) -> bool:
@@ -155,77 +118,3 @@ _DEMANDS: Mapping[type[Any], Callable[[Any, Histogram], CompiledDemand]] = Mappi
         TCloseness: _closeness,
     }
 )
-
-
-def values_of(problem: Problem, demands: list[CompiledDemand]) -> Values:
-    """The values of the tuples, and the demands, without work space."""
-    table = problem.table
-    names = list(dict.fromkeys(demand.attribute for demand in demands))
-    sizes = [len(table.histograms[name].reference.values) for name in names]
-    begins = dict(zip(names, np.cumsum([0, *sizes]).tolist(), strict=False))
-    owners, values, counts = [], [], []
-    for name in names:
-        histogram = table.histograms[name]
-        owners.append(np.repeat(np.arange(table.tuples), np.diff(histogram.starts)))
-        values.append(histogram.values + begins[name])
-        counts.append(histogram.counts)
-    owner = np.concatenate(owners)
-    order = np.argsort(owner, kind="stable")
-    widest = max(sizes)
-    nodes = max((int(row.max()) for d in demands for row in d.parents), default=0) + 1
-    none, whole = np.zeros(0, np.int32), np.zeros(0, np.int64)
-    return Values(
-        np.searchsorted(owner[order], np.arange(table.tuples + 1)),
-        np.concatenate(values)[order].astype(np.int32),
-        np.concatenate(counts)[order].astype(np.int32),
-        np.array([demand.kind for demand in demands]),
-        np.array([demand.number for demand in demands]),
-        np.array([demand.different for demand in demands]),
-        np.array([begins[demand.attribute] for demand in demands]),
-        np.array([begins[d.attribute] + sizes[names.index(d.attribute)] for d in demands]),
-        _rows([[demand.most] for demand in demands], widest)[:, 0],
-        _rows([[demand.least] for demand in demands], widest)[:, 0],
-        _rows([demand.parents for demand in demands], widest).astype(np.int64),
-        np.array([len(demand.parents) for demand in demands]),
-        _times_logarithm(min(table.records, MOST_LOGARITHMS)),
-        tally=none,
-        sizes=none,
-        touched=whole,
-        order=none.astype(np.uint32),
-        begins=whole,
-        arranged=whole,
-        ranked=whole,
-        nodes=np.zeros((3, nodes)),
-        failed=np.zeros(0),
-    )
-
-
-def with_work_space(values: Values, groups: int, tuples: int, classes: int, width: int) -> Values:
-    """The same with work space for this many groups, tuples, classes and attributes."""
-    total = int(values.last.max())
-    return values._replace(
-        tally=np.zeros(2 * groups * total, np.int32),
-        sizes=np.zeros(2 * groups, np.int32),
-        touched=np.zeros(2 * groups, np.int64),
-        order=np.zeros(tuples, np.uint32),
-        begins=np.zeros(classes + 3, np.int64),
-        arranged=np.zeros(2, np.int64),
-        ranked=np.zeros(total, np.int64),
-        nodes=np.zeros_like(values.nodes),
-        failed=np.zeros(width),
-    )
-
-
-def _rows(lists: list[Any], width: int) -> NDArray[np.float64]:
-    """Lists of rows, padded with zeros to the longest of them."""
-    found = np.zeros((len(lists), max(1, *map(len, lists)), width))
-    for i, rows in enumerate(lists):
-        for j, row in enumerate(rows):
-            found[i, j, : len(row)] = row
-    return found
-
-
-def _times_logarithm(most: int) -> NDArray[np.float64]:
-    """`n * log(n)` for every number up to `most`."""
-    numbers = np.arange(most + 1, dtype=np.float64)
-    return numbers * np.log(np.maximum(numbers, 1.0))

@@ -9,7 +9,8 @@ import numpy as np
 
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.search.compiled.class_loss import class_loss_of
-from shoal.search.compiled.demands import BITS, DIFFERENT, demands_of, is_known, values_of
+from shoal.search.compiled.demands import BITS, DIFFERENT, demands_of, is_known
+from shoal.search.compiled.sensitive import values_of
 from shoal.search.objective import CellObjective, LevelObjective
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from shoal.encode.table import Table
     from shoal.search.compiled.class_loss import CompiledClassLoss
-    from shoal.search.compiled.demands import CompiledDemand, Values
+    from shoal.search.compiled.demands import CompiledDemand
+    from shoal.search.compiled.sensitive import Values
     from shoal.search.problem import Problem
     from shoal.values import Bools, Ints
 

@@ -1,11 +1,11 @@
-"""The sensitive values of a problem as the C structure `Values` (removal.h), for one thread.
+"""The sensitive values of the tuples and the demands on them: `Values` in removal.h.
 
-The values of the tuples and the demands on them are shared by all threads; the work space is not.
+All threads read the same values and demands; each thread has work space of its own.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,14 @@ from shoal.search.compiled.memory import most_classes
 from shoal.search.compiled.structures import Arrays, Layout, field
 
 if TYPE_CHECKING:
-    from shoal.search.compiled.demands import Values
+    from numpy.typing import NDArray
+
+    from shoal.search.compiled.demands import CompiledDemand
     from shoal.search.compiled.layout import Prepared
+    from shoal.search.problem import Problem
+
+MOST_LOGARITHMS = 2**20
+"""The logarithms of counts up to this are in a table."""
 
 VALUES = Layout(
     "Values",
@@ -48,10 +54,75 @@ VALUES = Layout(
 )
 """The fields of `Values` in removal.h, in their order."""
 
-_SHARED = (
-    *("starts", "value", "counted", "kind", "number", "different", "first", "last"),
-    *("most", "least", "ancestor", "heights", "logarithms"),
-)
+
+class Values(NamedTuple):
+    """The fields of `VALUES` that all threads share; `nodes` is more than any number in `ancestor`.
+
+    The values of all attributes have consecutive numbers.
+    """
+
+    starts: NDArray[np.int64]
+    value: NDArray[np.int32]
+    counted: NDArray[np.int32]
+    kind: NDArray[np.int64]
+    number: NDArray[np.float64]
+    different: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    most: NDArray[np.float64]
+    least: NDArray[np.float64]
+    ancestor: NDArray[np.int64]
+    heights: NDArray[np.int64]
+    logarithms: NDArray[np.float64]
+    nodes: int
+
+
+def values_of(problem: Problem, demands: list[CompiledDemand]) -> Values:
+    """The values of the tuples, and the demands."""
+    table = problem.table
+    names = list(dict.fromkeys(demand.attribute for demand in demands))
+    sizes = [len(table.histograms[name].reference.values) for name in names]
+    begins = dict(zip(names, np.cumsum([0, *sizes]).tolist(), strict=False))
+    owners, values, counts = [], [], []
+    for name in names:
+        histogram = table.histograms[name]
+        owners.append(np.repeat(np.arange(table.tuples), np.diff(histogram.starts)))
+        values.append(histogram.values + begins[name])
+        counts.append(histogram.counts)
+    owner = np.concatenate(owners)
+    order = np.argsort(owner, kind="stable")
+    widest = max(sizes)
+    return Values(
+        np.searchsorted(owner[order], np.arange(table.tuples + 1)),
+        np.concatenate(values)[order].astype(np.int32),
+        np.concatenate(counts)[order].astype(np.int32),
+        np.array([demand.kind for demand in demands]),
+        np.array([demand.number for demand in demands]),
+        np.array([demand.different for demand in demands]),
+        np.array([begins[demand.attribute] for demand in demands]),
+        np.array([begins[d.attribute] + sizes[names.index(d.attribute)] for d in demands]),
+        _rows([[demand.most] for demand in demands], widest)[:, 0],
+        _rows([[demand.least] for demand in demands], widest)[:, 0],
+        _rows([demand.parents for demand in demands], widest).astype(np.int64),
+        np.array([len(demand.parents) for demand in demands]),
+        _times_logarithm(min(table.records, MOST_LOGARITHMS)),
+        max((int(row.max()) for d in demands for row in d.parents), default=0) + 1,
+    )
+
+
+def _rows(lists: list[Any], width: int) -> NDArray[np.float64]:
+    """Lists of rows, padded with zeros to the longest of them."""
+    found = np.zeros((len(lists), max(1, *map(len, lists)), width))
+    for i, rows in enumerate(lists):
+        for j, row in enumerate(rows):
+            found[i, j, : len(row)] = row
+    return found
+
+
+def _times_logarithm(most: int) -> NDArray[np.float64]:
+    """`n * log(n)` for every number up to `most`."""
+    numbers = np.arange(most + 1, dtype=np.float64)
+    return numbers * np.log(np.maximum(numbers, 1.0))
 
 
 def values_of_thread(prepared: Prepared) -> tuple[Any, Arrays] | None:
@@ -75,7 +146,7 @@ def structure_of(
         "values": int(values.last.max()),
         "widest": values.most.shape[1],
         "highest": values.ancestor.shape[1],
-        "nodes": values.nodes.shape[1],
+        "nodes": values.nodes,
         "entries": len(values.value),
         "logarithms": len(values.logarithms),
         "tuples": tuples,
@@ -85,5 +156,5 @@ def structure_of(
         "two": 2,
         "attributes": attributes,
     }
-    arrays = VALUES.allocate(sizes, {name: getattr(values, name) for name in _SHARED})
+    arrays = VALUES.allocate(sizes, {**values._asdict()})
     return VALUES.fill(sizes, arrays), arrays
