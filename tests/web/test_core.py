@@ -6,11 +6,14 @@ import logging
 import sqlite3
 import stat
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from nicegui import helpers
 
 from shoal.errors import BadOutput, UserError
 from shoal.web.audit import Audit
@@ -22,6 +25,7 @@ from shoal.web.security import MOST_PAGES, check_page
 from shoal.web.services import open_services
 from shoal.web.serving import PrivateFormatter, bound_socket
 from shoal.web.settings import Account, AllowedSource, Settings
+from shoal.web.signatures import remember_signatures
 from shoal.web.store import Store
 from shoal.web.users import User, Users, hash_of, may_use, require
 
@@ -175,3 +179,28 @@ def test_the_log_has_the_place_of_an_exception_and_not_its_text() -> None:
             assert "Smith" not in shown
             assert "ValueError at " in shown
             assert "test_core.py" in shown
+
+
+def test_the_signature_of_a_method_is_read_once_and_of_a_function_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[object] = []
+    original = helpers.expects_arguments
+
+    def look(func: Callable[..., Any]) -> bool:
+        read.append(func)
+        return original(func)
+
+    class Listener:
+        def hear(self, event: object) -> None: ...
+
+        def ring(self) -> None: ...
+
+    monkeypatch.setattr(helpers, "expects_arguments", look)
+    remember_signatures()
+    listeners = [Listener(), Listener(), Listener()]
+    assert [helpers.expects_arguments(each.hear) for each in listeners] == [True] * 3
+    assert [helpers.expects_arguments(each.ring) for each in listeners] == [False] * 3
+    assert len(read) == 2
+    assert [helpers.expects_arguments(lambda: None) for _ in range(3)] == [False] * 3
+    assert len(read) == 5

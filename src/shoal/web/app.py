@@ -18,6 +18,7 @@ from shoal.web.answers import answer_errors, log, where
 from shoal.web.headers import NonceLoader
 from shoal.web.security import Guard
 from shoal.web.services import Services
+from shoal.web.signatures import remember_signatures
 from shoal.web.sockets import close_ended, guard_sockets
 
 STATIC = Path(__file__).parent / "static"
@@ -56,6 +57,7 @@ def create_app(services: Services) -> Guard:
 
 def _mount_pages(main: FastAPI, services: Services) -> None:
     """NiceGUI with nothing but its pages: no storage, no markdown, no transport but websockets."""
+    remember_signatures()
     client.templates.env.loader = NonceLoader(client.templates.env.loader)
     ui.run_with(
         main,

@@ -288,9 +288,21 @@ def _addresses(services: Services, user: User) -> list[tuple[str, str]]:
 def _tools(frame: Frame) -> None:
     """Light or dark, help, and where there are several users, logging out."""
     ThemeSwitch(theme_of(_request()))
-    icon_button("help_outline", "Help", _help().open)
+    _help_button()
     if not frame.services.settings.single_user:
         log_out_button(frame.user)
+
+
+def _help_button() -> None:
+    """The help is made when somebody asks for it: it has more elements than many a page."""
+    made: list[ui.dialog] = []
+
+    def show() -> None:
+        if not made:
+            made.append(_help())
+        made[0].open()
+
+    icon_button("help_outline", "Help", show)
 
 
 def _help() -> ui.dialog:
