@@ -89,14 +89,16 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def comparable(result: Any) -> dict[str, Any]:
-    """The result without names, times, versions and fingerprints of files.
+    """The result without names, times, versions, fingerprints of files, and steps of the search.
 
-    Nor has it examples of values as they were: a number with missing ones is a float in pandas.
+    Threads share the search differently each time. Nor has it examples of values as they were: a
+    number with missing ones is a float in pandas.
     """
     saved: dict[str, Any] = json.loads(to_json(result))
     for treatment in saved["treatments"].values():
         del treatment["levels"][0]["example"]
-    own = ("output", "output_sha256", "seconds", "progress", "versions", "input_sha256", "sources")
+    files = ("output", "output_sha256", "input_sha256", "sources", "versions")
+    own = (*files, "seconds", "progress", "boxes", "checked")
     return {key: value for key, value in saved.items() if key not in own}
 
 
