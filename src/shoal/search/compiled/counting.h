@@ -26,29 +26,59 @@ static inline void fill_with_zeros(Int32s counts) {
     for (int64_t at = 0; at < counts.length; at++) AT(counts, at) = 0;
 }
 
-/* Records and masks of each cell (class, group of attribute `j` at `level`). Where persons are
- * counted, also those assigned to the cell: a lower bound of its persons. */
-static void tally(State *state, const Frame *frame, int64_t j, int64_t level) {
+/* Write the cell (class, group of attribute `j` at `level`) of each tuple to `cell_of`, and add up
+ * the records and masks of each cell. Where persons are counted, also those assigned to the cell: a
+ * lower bound of its persons. */
+static void tally_into(State *state, const Frame *frame, int64_t j, int64_t level,
+                       UInt32s cell_of) {
     const uint32_t width = (uint32_t)groups_at(state, j, level);
     const int64_t cells = (frame->classes + 1) * width, tuples = frame->tuples;
     const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
     const UInt32s class_of = classes_of(state, frame);
     const Int32s weights = weights_of(state, frame), counts = PART(state->counts, 0, cells);
-#define CELL(t) (AT(class_of, t) * width + AT(group, AT(column, t)))
     fill_with_zeros(counts);
-    for (int64_t t = 0; t < tuples; t++) AT(counts, CELL(t)) += AT(weights, t);
+    for (int64_t t = 0; t < tuples; t++) {
+        const uint32_t cell = AT(class_of, t) * width + AT(group, AT(column, t));
+        AT(cell_of, t) = cell;
+        AT(counts, cell) += AT(weights, t);
+    }
     if (by_persons(state)) {
         const Int32s persons = PART(state->persons, 0, cells);
         const Int32s assigned = PART(state->assigned, frame->first, tuples);
         fill_with_zeros(persons);
-        for (int64_t t = 0; t < tuples; t++) AT(persons, CELL(t)) += AT(assigned, t);
+        for (int64_t t = 0; t < tuples; t++) AT(persons, AT(cell_of, t)) += AT(assigned, t);
     }
     for (int64_t s = 0; s < state->demands; s++) {
         const UInt64s held = PART(state->held, s * cells, cells), mask = masks_of(state, frame, s);
         for (int64_t at = 0; at < cells; at++) AT(held, at) = 0;
-        for (int64_t t = 0; t < tuples; t++) AT(held, CELL(t)) |= AT(mask, t);
+        for (int64_t t = 0; t < tuples; t++) AT(held, AT(cell_of, t)) |= AT(mask, t);
     }
-#undef CELL
+}
+
+/* The same where the cells of the tuples are not needed afterwards. Most time of a search is spent
+ * here, so sizes alone are counted without writing the cells, and where the groups
+ * of a level are the codes, without looking them up. */
+static void tally(State *state, const Frame *frame, int64_t j, int64_t level) {
+    if (by_persons(state) || state->demands > 0) {
+        tally_into(state, frame, j, level, state->order);
+        return;
+    }
+    const uint32_t width = (uint32_t)groups_at(state, j, level);
+    const int64_t cells = (frame->classes + 1) * width, tuples = frame->tuples;
+    const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
+    const UInt32s class_of = classes_of(state, frame);
+    const Int32s weights = weights_of(state, frame), counts = PART(state->counts, 0, cells);
+    fill_with_zeros(counts);
+    if (level == 0 && AT(state->are_codes, j)) {
+        for (int64_t t = 0; t < tuples; t++) {
+            AT(counts, AT(class_of, t) * width + AT(column, t)) += AT(weights, t);
+        }
+    } else {
+        for (int64_t t = 0; t < tuples; t++) {
+            const uint32_t cell = AT(class_of, t) * width + AT(group, AT(column, t));
+            AT(counts, cell) += AT(weights, t);
+        }
+    }
 }
 
 /* Whether the class in cell `at` of a tally of `cells` cells has enough different values of every

@@ -69,18 +69,20 @@ class Tables(NamedTuple):
     """What does not change during a search; `j` is an attribute, `l` a level, `g` a group there.
 
     `bottom[j]` is the lowest level. `group[j, l, code]` are the hierarchies, `groups[j, l]` counts
-    groups and `member[j, l, g]` is a code in a group. `base[j, l]` is what attribute `j` costs at a
-    level with nothing suppressed. `charge[j, l, g]` is what a suppressed record of a group costs
-    above that, at least: 1 minus its dearest cell; when costs are `exact` it is just that. The cost
-    of a node is the sum over the attributes, of log(1 + priority * cost) when `geometric`. Where
-    persons are counted, those of tuple `t` of the table are `person[i]`, for `i` from
-    `persons_from[t]` to below `persons_from[t + 1]`.
+    groups and `member[j, l, g]` is a code in a group; `are_codes[j]` says that the groups of level
+    0 are the codes. `base[j, l]` is what attribute `j` costs at a level with nothing suppressed.
+    `charge[j, l, g]` is what a suppressed record of a group costs above that, at least: 1 minus its
+    dearest cell; when costs are `exact` it is just that. The cost of a node is the sum over the
+    attributes, of log(1 + priority * cost) when `geometric`. Where persons are counted, those of
+    tuple `t` of the table are `person[i]`, for `i` from `persons_from[t]` to below
+    `persons_from[t + 1]`.
     """
 
     bottom: NDArray[np.int64]
     group: NDArray[np.uint32]
     groups: NDArray[np.int64]
     member: NDArray[np.uint32]
+    are_codes: NDArray[np.bool_]
     base: NDArray[np.float64]
     charge: NDArray[np.float64]
     priority: NDArray[np.float64]
@@ -125,9 +127,10 @@ def prepare(problem: Problem, cells_per_tuple: int = CELLS_PER_TUPLE) -> Prepare
     group, member = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
     groups = np.ones(shape[:2], np.int64)
     base, charge = np.zeros(shape[:2]), np.zeros(shape)
-    exact = True
+    are_codes, exact = np.zeros(len(attributes), np.bool_), True
     for j, attribute in enumerate(attributes):
         occurs = table.records_of[j] > 0
+        are_codes[j] = np.array_equal(attribute.groups[0], np.arange(len(attribute.groups[0])))
         for level in range(attribute.limit + 1):
             own = attribute.groups[level]
             group[j, level, : len(own)] = own
@@ -146,6 +149,7 @@ def prepare(problem: Problem, cells_per_tuple: int = CELLS_PER_TUPLE) -> Prepare
         group,
         groups,
         member,
+        are_codes,
         base,
         charge,
         np.array([attribute.priority for attribute in attributes]),

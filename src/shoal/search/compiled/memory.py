@@ -56,6 +56,7 @@ STATE = Layout(
         field("group", np.uint32, "attributes", "levels", "widest"),
         field("groups", np.int64, "attributes", "levels"),
         field("member", np.uint32, "attributes", "levels", "widest"),
+        field("are_codes", np.bool_, "attributes"),
         field("base", np.float64, "attributes", "levels"),
         field("charge", np.float64, "attributes", "levels", "widest"),
         field("priority", np.float64, "attributes"),
@@ -201,8 +202,8 @@ def arrays_of(prepared: Prepared, sizes: dict[str, int], shared: NDArray[np.floa
     """The arrays of one thread: the problem, its tuples at the start of the stacks, and space."""
     tables, tuples = prepared.tables, sizes["tuples"]
     names = (
-        *("bottom", "group", "groups", "member", "base", "charge", "priority", "least_values"),
-        *("persons_from", "person"),
+        *("bottom", "group", "groups", "member", "are_codes", "base", "charge", "priority"),
+        *("least_values", "persons_from", "person"),
     )
     given: dict[str, Any] = {name: getattr(tables, name) for name in names}
     if shared.dtype != np.float64 or not shared.flags.c_contiguous:

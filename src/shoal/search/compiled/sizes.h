@@ -36,6 +36,7 @@ static bool problem_is_right(const State *state) {
     const int64_t m = state->attributes, levels = state->levels, widest = state->widest;
     return HAS(state->bottom, m, 1, 1) && HAS(state->group, m, levels, widest)
         && HAS(state->groups, m, levels, 1) && HAS(state->member, m, levels, widest)
+        && HAS(state->are_codes, m, 1, 1)
         && HAS(state->base, m, levels, 1) && HAS(state->charge, m, levels, widest)
         && HAS(state->priority, m, 1, 1) && HAS(state->least_values, state->demands, 1, 1);
 }

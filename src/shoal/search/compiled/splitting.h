@@ -87,13 +87,13 @@ static Split number_cells(State *state, int64_t classes, int64_t groups) {
     return (Split){made, removed, 0};
 }
 
-/* Write the new classes and that of each tuple after the old ones; how many tuples are lost. */
+/* Write the new classes after the old ones, and turn the cell of each tuple into its new class; how
+ * many tuples are lost. */
 static int64_t renumber(State *state, const Frame *frame, int64_t j, int64_t level, int64_t made) {
     const uint32_t width = (uint32_t)groups_at(state, j, level);
-    const UInt32s group = group_at(state, j, level), member = member_at(state, j, level);
-    const UInt32s column = column_of(state, frame, j), was = classes_of(state, frame);
+    const UInt32s member = member_at(state, j, level), number = state->number;
     const UInt32s becomes = PART(state->class_of, frame->end_class, frame->tuples);
-    const UInt32s number = state->number, chosen = state->chosen;
+    const UInt32s chosen = state->chosen;
     const int64_t tuples = frame->tuples;
     int64_t lost = 0;
     for (int64_t c = 1; c <= made; c++) {
@@ -101,10 +101,12 @@ static int64_t renumber(State *state, const Frame *frame, int64_t j, int64_t lev
         sample_class(state, frame, at / width, c, j, AT(member, at % width));
     }
     for (int64_t t = 0; t < tuples; t++) {
-        const uint32_t now = AT(number, AT(was, t) * width + AT(group, AT(column, t)));
+        const uint32_t cell = AT(becomes, t), now = AT(number, cell);
         AT(becomes, t) = now;
-        AT(chosen, lost) = (uint32_t)t;
-        lost += (now == 0) & (AT(was, t) != 0);
+        if (now == 0) {
+            AT(chosen, lost) = (uint32_t)t;
+            lost += cell >= width; /* the cells of removed tuples come first */
+        }
     }
     return lost;
 }
@@ -167,7 +169,8 @@ static bool split(State *state, int64_t depth, int64_t j) {
     const bool fits = tally_fits(state, frame, j, level);
     Split made;
     if (fits) {
-        tally(state, frame, j, level);
+        tally_into(state, frame, j, level,
+                   PART(state->class_of, frame->end_class, frame->tuples));
         if (by_persons(state)) settle(state, frame, j, level);
         made = number_cells(state, frame->classes, groups_at(state, j, level));
     } else {
@@ -241,6 +244,9 @@ static inline uint64_t slot_of(uint64_t key, uint64_t size) {
     return ((key * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (size - 1);
 }
 
+/* Keys whose slots are fetched into the cache before they are looked at. */
+#define KEYS_AHEAD 12
+
 /* Copy tuple `t` of a box as the `kept`-th one after the end of the segment, and its persons. */
 static void keep(State *state, const Frame *frame, int64_t t, int64_t kept) {
     const int64_t from = frame->first + t, to = frame->end + kept;
@@ -282,6 +288,9 @@ static int64_t merge_tuples(State *state, int64_t depth, bool exact) {
     const uint64_t size = clear_slots(state, frame->tuples);
     int64_t kept = 0;
     for (int64_t t = 0; t < frame->tuples; t++) {
+        if (t + KEYS_AHEAD < frame->tuples) {
+            __builtin_prefetch(&AT(state->slots, slot_of(AT(state->keys, t + KEYS_AHEAD), size)));
+        }
         if (AT(class_of, t) == 0) continue;
         const uint64_t key = AT(state->keys, t);
         for (uint64_t at = slot_of(key, size);; at = (at + 1) & (size - 1)) {

@@ -93,7 +93,8 @@ typedef struct {
     int64_t k, limit, geometric, exact, log;
 
     /* The problem, which never changes. `bottom[j]` is the lowest level. `group[j, l, code]` are
-     * the hierarchies, `groups[j, l]` counts groups, and `member[j, l, g]` is a code in a group.
+     * the hierarchies, `groups[j, l]` counts groups, and `member[j, l, g]` is a code in a group;
+     * `are_codes[j]` says that the groups of level 0 are the codes themselves.
      * `base[j, l]` is what an attribute costs at a level with nothing suppressed, and
      * `charge[j, l, g]` what a suppressed record of a group costs above that, at least: 1 minus
      * its dearest cell. A class needs `least_values[s]` different values for demand `s`. The
@@ -103,6 +104,7 @@ typedef struct {
     UInt32s group;
     Int64s groups;
     UInt32s member;
+    Flags are_codes;
     Doubles base, charge, priority;
     Int64s least_values, persons_from;
     Int32s person;
