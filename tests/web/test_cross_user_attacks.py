@@ -154,7 +154,7 @@ def test_who_is_no_custodian_reaches_no_data(
         for method, path in pages_with_ids():
             if kind_of(path) == "project":
                 answer = client.request(method, with_id(path, of_alice["project"]))
-                assert answer.status_code in (403, 404), (method, path)
+                assert answer.status_code == 403, (method, path)
         assert client.post("/api/v1/uploads", content=CSV).status_code == 403
         assert client.get("/api/v1/sources").status_code in (200, 403)
         assert client.get("/api/v1/jobs").status_code == 403

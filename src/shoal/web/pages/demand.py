@@ -32,6 +32,7 @@ from shoal.web.pages.terms import TERMS
 from shoal.web.pages.theme import static
 from shoal.web.security import user_of
 from shoal.web.steps import quasi_identifiers
+from shoal.web.users import require
 
 if TYPE_CHECKING:
     from nicegui.elements.mixins.text_element import TextElement
@@ -56,6 +57,7 @@ def register(services: Services) -> None:
     @ui.page("/project/{id}/demand")
     def page(request: Request, id: str) -> None:
         user = user_of(request)
+        require(user, "custodian")
         project = services.projects.get(id, user.name)
         ui.add_head_html(f'<link rel="stylesheet" href="{static("demand.css")}">')
         with step_page(services, user, project, "demand") as frame:

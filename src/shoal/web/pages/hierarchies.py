@@ -46,6 +46,7 @@ from shoal.web.pages.theme import static
 from shoal.web.project_data import data_fingerprint
 from shoal.web.security import user_of
 from shoal.web.steps import quasi_identifiers, step_named
+from shoal.web.users import require
 
 if TYPE_CHECKING:
     from shoal.web.hierarchies.levels import Levels
@@ -60,6 +61,7 @@ def register(services: Services) -> None:
     @ui.page("/project/{project_id}/hierarchies")
     def hierarchies(request: Request, project_id: str, c: int = 0) -> None:
         user = user_of(request)
+        require(user, "custodian")
         project = services.projects.get(project_id, user.name)
         ui.add_head_html(f'<link rel="stylesheet" href="{static("hierarchies.css")}">')
         with step_page(services, user, project, "hierarchies") as frame:

@@ -31,6 +31,7 @@ from shoal.web.pages.searched import says_what_comes_first
 from shoal.web.pages.theme import static
 from shoal.web.security import user_of
 from shoal.web.steps import state
+from shoal.web.users import require
 
 if TYPE_CHECKING:
     from shoal.web.jobs.model import Job, JobEvent
@@ -50,6 +51,7 @@ def register(services: Services) -> None:
     @ui.page("/project/{id}/search")
     def page(request: Request, id: str) -> None:
         user = user_of(request)
+        require(user, "custodian")
         project = services.projects.get(id, user.name)
         ui.add_head_html(f'<link rel="stylesheet" href="{static("demand.css")}">')
         with step_page(services, user, project, "search") as frame:
