@@ -13,7 +13,6 @@ the baseline of its architecture. So every compiler gives the same results, bit 
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import importlib.util
 import os
@@ -210,6 +209,8 @@ def _run(command: tuple[str, ...], folder: Path) -> None:
 
 def main() -> None:
     """The command: build in place, and say where."""
+    import argparse  # every run loads the rest of this file, for the checksum
+
     parser = argparse.ArgumentParser(prog="python -m shoal.search.compiled.build")
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--checked", action="store_const", dest="mode", const="checked")
