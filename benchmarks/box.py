@@ -3,7 +3,7 @@
 Adult and mach2019 from the folder SHOAL_DATA, with their first columns as quasi-identifiers, k = 5,
 5 % suppression and Iyengar's loss; then other k, other limits, other losses and models of a
 sensitive column. Every search is run with each number of threads, in a process of its own,
-after smaller ones that load the compiled kernels, and the search alone is timed. The losses are
+after smaller ones that load everything, and the search alone is timed. The losses are
 compared with what ARX found (arx_reference.csv), the times with what the search is meant to reach.
 
     python benchmarks/box.py --quick
@@ -18,8 +18,6 @@ import json
 import multiprocessing
 import os
 import platform
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -154,8 +152,7 @@ class Run:
     """What one search showed; `known` are the losses known at the moments, None before a solution.
 
     `gap` is None when the optimum is proved. `peak` is the most memory of the process during the
-    search in MiB, and `grown` how much of it was not there before. `compiled` counts kernels that
-    were compiled or loaded while the time ran.
+    search in MiB, and `grown` how much of it was not there before.
     """
 
     nodes: int
@@ -169,7 +166,6 @@ class Run:
     checked: int
     peak: int
     grown: int
-    compiled: int
 
 
 def run(case: Case, threads: int, limit: float) -> Run:
@@ -183,7 +179,7 @@ def run(case: Case, threads: int, limit: float) -> Run:
 
 
 def warm_up() -> float:
-    """Search problems that use every compiled kernel; how long that took."""
+    """Search problems of every kind; how long that took."""
     problems = (
         Case("mach2019", 7, demand="entropy 3-diversity").problem(),
         Case("adult", 9, loss="discernibility").problem(),
@@ -200,7 +196,7 @@ def _timed(problem: Problem, threads: int, limit: float) -> Run:
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # VmHWM counts from here
     before = _memory("VmRSS")
     seen: list[tuple[float, Progress]] = []
-    compiled, started = _compiled_kernels(), time.perf_counter()
+    started = time.perf_counter()
     for event in BoxSearch().search(problem, Limits(seconds=limit, threads=threads)):
         seen.append((time.perf_counter() - started, event))
     seconds, last = seen[-1]
@@ -223,20 +219,7 @@ def _timed(problem: Problem, threads: int, limit: float) -> Run:
         checked=last.checked,
         peak=_memory("VmHWM"),
         grown=_memory("VmHWM") - before,
-        compiled=_compiled_kernels() - compiled,
     )
-
-
-def _compiled_kernels() -> int:
-    """How many kernels are compiled, each counted once for every kind of argument."""
-    modules = [each for name, each in sys.modules.items() if name.startswith("shoal.search")]
-    kernels = {
-        id(each): len(each.signatures)
-        for module in modules
-        for each in vars(module).values()
-        if hasattr(each, "py_func")
-    }
-    return sum(kernels.values())
 
 
 def _memory(of: str) -> int:
@@ -277,8 +260,6 @@ def line(threads: int, run: Run) -> str:
     )
     if run.gap is not None:
         text += f"   not proved in {run.seconds:.1f} s: gap {run.gap:.2%}"
-    if run.compiled:
-        text += f"   {run.compiled} kernels were loaded while the time ran"
     return text
 
 
@@ -331,10 +312,9 @@ def targets(results: dict[tuple[Case, int], Run]) -> Iterator[str]:
 def report(cases: Sequence[Case], threads: Sequence[int], limit: float) -> Iterator[str]:
     """The lines of the whole benchmark, as they come."""
     yield machine()
-    yield f"search time alone, kernels compiled, at most {limit:g} s each"
+    yield f"search time alone, at most {limit:g} s each"
     yield f"where the first search takes less than a second: the median of {ROUNDS}"
-    yield f"first use of the kernels, compiling them: {alone(warm_up):.1f} s"
-    yield f"first use of the kernels in a later process: {alone(warm_up):.1f} s"
+    yield f"first searches of a process: {alone(warm_up):.2f} s"
     results: dict[tuple[Case, int], Run] = {}
     for case in cases:
         yield ""
@@ -357,10 +337,10 @@ def machine() -> str:
     names = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
     found = (each.partition(":")[2].strip() for each in names if each.startswith("model name"))
     processor = next(found, platform.processor() or platform.machine())
-    versions = [f"{name} {version(name)}" for name in ("numpy", "numba")]
+    numpy = f"numpy {version('numpy')}"
     python = f"Python {platform.python_version()}"
     load = f"load {os.getloadavg()[0]:.1f} before the start"
-    return ", ".join([processor, f"{os.cpu_count()} cores", python, *versions, load])
+    return ", ".join([processor, f"{os.cpu_count()} cores", python, numpy, load])
 
 
 def main() -> None:
@@ -377,12 +357,10 @@ def main() -> None:
         sizes = (10, 12, 14, 16) if options.all else (10, 12)
         for table in (Case("adult", 9), *(Case("mach2019", size) for size in sizes)):
             cases += variants(table)
-    with tempfile.TemporaryDirectory() as cache:
-        os.environ["NUMBA_CACHE_DIR"] = cache
-        lines = []
-        for each in report(cases, options.threads, options.limit):
-            print(each, flush=True)
-            lines.append(each)
+    lines = []
+    for each in report(cases, options.threads, options.limit):
+        print(each, flush=True)
+        lines.append(each)
     if options.output is not None:
         options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

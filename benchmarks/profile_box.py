@@ -1,9 +1,8 @@
-"""Where does the time of the box search go: how much of it is inside the compiled kernels?
+"""Where does the time of the box search go: how much of it is inside the C code?
 
 Profiles one search of mach2019 with its first 12 columns as quasi-identifiers, k = 5 and 5 %
-suppression, in a single thread and after a first search that compiled the kernels. The profiler
-slows down the Python around the kernels, not the kernels, so their share is also
-stated of the time without it; each is the fastest of three searches.
+suppression, in a single thread. The profiler slows down the Python around the C code, not the C
+code, so its share is also stated of the time without it; each is the fastest of three searches.
 
     python -m benchmarks.profile_box
 """
@@ -12,9 +11,7 @@ from __future__ import annotations
 
 import argparse
 import cProfile
-import os
 import pstats
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -35,6 +32,8 @@ RESULTS = Path(__file__).parent / "results" / "box_profile.txt"
 ROUNDS = 3
 TOP = 20
 LEAST_SHARE = 0.001
+RUNS_C = ("_run", "explorer.py")
+"""The function that calls the C code: ctypes shows no function of its own."""
 Found = TypeVar("Found")
 
 
@@ -71,7 +70,7 @@ class Spent(NamedTuple):
     def kind(self) -> str:
         """What to count it as."""
         if self.compiled:
-            return "compiled kernels"
+            return "C code"
         return self.place if self.place.startswith("shoal/") else "NumPy, Python and built-ins"
 
 
@@ -86,22 +85,13 @@ def profile(problem: Problem) -> list[Spent]:
     """What the functions of one search took, the dearest first."""
     profiler = cProfile.Profile()
     profiler.runcall(search, problem)
-    kernels = _kernels()
     return sorted(
         (
-            Spent(own, calls, file, line, name, (file, line) in kernels)
+            Spent(own, calls, file, line, name, (name, Path(file).name) == RUNS_C)
             for (file, line, name), (_, calls, own, *_) in pstats.Stats(profiler).stats.items()  # type: ignore[attr-defined]
         ),
         reverse=True,
     )
-
-
-def _kernels() -> set[tuple[str, int]]:
-    """Where the functions begin that are compiled."""
-    modules = [each for name, each in sys.modules.items() if name.startswith("shoal.search")]
-    found = [each for module in modules for each in vars(module).values()]
-    codes = [each.py_func.__code__ for each in found if hasattr(each, "py_func")]
-    return {(code.co_filename, code.co_firstlineno) for code in codes}
 
 
 def report(case: Case) -> Iterator[str]:
@@ -115,7 +105,7 @@ def report(case: Case) -> Iterator[str]:
     total = _total(spent)
     compiled = sum(each.seconds for each in spent if each.compiled)
     yield f"{type(last).__name__.lower()} after {last.boxes:,} boxes, {last.checked:,} exact checks"
-    yield f"without the profiler {took:.2f} s, with it {total:.2f} s, in kernels {compiled:.2f} s:"
+    yield f"without the profiler {took:.2f} s, with it {total:.2f} s, in C {compiled:.2f} s:"
     yield f"{compiled / took:.1%} of the time without, {compiled / total:.1%} of the time with it"
     yield ""
     for kind, seconds in _by_kind(spent):
@@ -124,7 +114,7 @@ def report(case: Case) -> Iterator[str]:
     yield ""
     yield "   share   seconds       calls  function itself, without those it calls"
     for each in spent[:TOP]:
-        mark = " (compiled)" if each.compiled else ""
+        mark = " (in C)" if each.compiled else ""
         yield (
             f"  {each.seconds / total:6.1%}{each.seconds:10.3f}{each.calls:12,}"
             f"  {each.place}: {each.name}{mark}"
@@ -153,7 +143,6 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=12, help="quasi-identifiers")
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
-    os.environ["NUMBA_ENABLE_SYS_MONITORING"] = "1"  # from Python 3.12 on kernels show only so
     lines = []
     for each in report(Case("mach2019", options.size)):
         print(each, flush=True)

@@ -88,12 +88,8 @@ static bool pauses(const State *state, int64_t depth, int64_t work) {
 static void inherit(State *state, int64_t depth) {
     const Frame *parent = frame_at(state, depth);
     Frame *child = frame_at(state, depth + 1);
-    const double bounds[] = {child->bound, child->bound_at, child->bound_below};
-    const int64_t attribute = child->attribute, below_first = child->below_first;
     *child = *parent;
     child->status = NEW;
-    child->attribute = attribute, child->below_first = below_first;
-    child->bound = bounds[0], child->bound_at = bounds[1], child->bound_below = bounds[2];
     for (int64_t j = 0; j < state->attributes; j++) {
         const int64_t from = depth * state->attributes + j, to = from + state->attributes;
         AT(state->lo, to) = AT(state->lo, from);
