@@ -43,6 +43,7 @@ from shoal.search.incumbent import Limits
 from shoal.search.objective import CellObjective, ClassObjective, LevelObjective
 from shoal.search.problem import Problem
 from shoal.search.strategies.box import BoxSearch
+from shoal.search.strategies.exhaustive import Exhaustive
 from shoal.values import Closed, Finding, Verdict
 
 COMPILED, GENERAL = BoxSearch(), BoxSearch(in_numpy=True)
@@ -217,6 +218,42 @@ def test_the_boxes_of_a_search_have_every_node_once(
         for box in proof.boxes
     ]
     assert sum(sizes) == problem.lattice.nodes
+
+
+SETS: tuple[tuple[list[PrivacyModel], Loss, str], ...] = (
+    ([], Iyengar(), "mean"),
+    ([], Iyengar(), "geometric"),
+    ([], NonUniformEntropy(), "mean"),
+    ([], Weighted(), "mean"),
+    ([DistinctDiversity("s", 3)], Iyengar(), "mean"),
+)
+"""Models and losses for which sets of attributes that fall together are looked at."""
+
+
+def six_attributes(seed: int, models: list[PrivacyModel], loss: Loss, aggregate: str) -> Problem:
+    """Six attributes of which only a few can fall: many boxes are closed by sets of them."""
+    generator = np.random.default_rng(seed)
+    number = int(generator.integers(150, 400))
+    draws = np.minimum(generator.geometric(generator.uniform(0.35, 0.75, 6), (number, 6)) - 1, 3)
+    rows = tuple(tuple(f"v{value}" for value in row) for row in draws.tolist())
+    k, limit = int(generator.integers(2, 7)), int(number * generator.uniform(0.02, 0.15))
+    case = Case(rows, (LADDER,) * 6, (2,) * 6, (Fraction(1),) * 6, k, limit)
+    values = generator.integers(0, 4, number).tolist()
+    return sensitive_problem(case, values, models, loss, aggregate)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", SETS)
+def test_what_attributes_drop_together_closes_no_better_node(
+    kind: tuple[list[PrivacyModel], Loss, str], seed: int
+) -> None:
+    problem = six_attributes(seed, *kind)
+    *_, truth = Exhaustive().search(problem, Limits())
+    *_, last = COMPILED.search(problem, Limits(threads=1))
+    proof = proof_of(problem, COMPILED)
+    assert last.best == truth.best
+    assert proof is not None
+    assert verdict_of(problem, proof).failures == ()
 
 
 @pytest.mark.slow

@@ -8,9 +8,10 @@ Read in this order:
   C structures of such a list. `state.h` has the same fields, and says what they mean.
 - `search.c` is the depth-first search. It includes the other C files, so the compiler sees them as
   one: `counting.h` (the classes of a box, what a level drops), `splitting.h` (split classes, merge
-  tuples), `bounds.h` (the argument of the search, and how boxes shrink), `branching.h`;
-  `persons.h`, `removal.h` and `sensitive.h` (what is demanded of classes), `class_loss.h` (losses
-  by class), `sizes.h` (memory of wrong sizes is refused).
+  tuples), `bounds.h` (the argument of the search, and how boxes shrink), `together.h`
+  (attributes that fall together), `branching.h`; `persons.h`, `removal.h` and `sensitive.h` (what
+  is demanded of classes), `class_loss.h` (losses by class), `sizes.h` (memory of wrong sizes is
+  refused).
 - `explorer.py`: the Python side of one thread; `pool.py`: the threads, which share open boxes
   (`boxes.py`) and the best cost.
 - `build.py` compiles the C files into one library, `library.py` loads it or says why there is none;

@@ -41,6 +41,7 @@
 enum { INFEASIBLE, BOUND, SINGLE };
 
 static double cost_of_classes(State *state, int64_t depth); /* class_loss.h */
+static bool cut_together(State *state, int64_t depth, double best); /* together.h */
 
 /* Write down that the box between `lo` and `hi` is closed, for a proof that others can check. */
 static void note(State *state, int64_t why, Int64s lo, Int64s hi) {
@@ -313,31 +314,58 @@ static int64_t stalest(const State *state, int64_t depth) {
     return j;
 }
 
+/* Raise `lo` to `low`; whether `hi` is above `high`. */
+static bool take_lowest(State *state, int64_t depth) {
+    bool falls = false;
+    for (int64_t j = 0; j < state->attributes; j++) {
+        AT(lo_of(state, depth), j) = AT(state->low, j);
+        falls |= AT(state->high, j) < AT(hi_of(state, depth), j);
+    }
+    return falls;
+}
+
+/* Whether `low` and `high` are `lo` and `hi`. */
+static bool nothing_is_cut(const State *state, int64_t depth) {
+    for (int64_t j = 0; j < state->attributes; j++) {
+        if (AT(state->low, j) != AT(lo_of(state, depth), j)) return false;
+        if (AT(state->high, j) != AT(hi_of(state, depth), j)) return false;
+    }
+    return true;
+}
+
+static bool is_single(const State *state, int64_t depth) {
+    for (int64_t j = 0; j < state->attributes; j++) {
+        if (AT(lo_of(state, depth), j) != AT(hi_of(state, depth), j)) return false;
+    }
+    return true;
+}
+
 /* Cut, price levels and lower until nothing changes; whether the box is closed. */
 static bool tighten(State *state, int64_t depth) {
-    const Int64s lo = lo_of(state, depth), hi = hi_of(state, depth);
-    const int64_t m = state->attributes;
     bool charged = false;
     while (true) {
         if (cut(state, depth, best_cost(state))) return true;
-        bool falls = false, single = true;
-        for (int64_t i = 0; i < m; i++) {
-            AT(lo, i) = AT(state->low, i);
-            falls |= AT(state->high, i) < AT(hi, i);
-            single &= AT(lo, i) == AT(hi, i);
-        }
+        bool falls = take_lowest(state, depth);
         const int64_t j = stalest(state, depth);
-        if (falls) {
-            if (!lower(state, depth)) return true;
-            charged = false;
-        } else if (j < m) {
+        if (!falls && j < state->attributes) {
             if (!charged) charge_fixed(state, depth);
             charged = true;
             price_levels(state, depth, j);
             raise_lowest(state, depth, j);
-        } else {
-            if (single) note(state, SINGLE, lo, hi);
-            return single;
+            continue;
+        }
+        if (!falls && is_single(state, depth)) {
+            note(state, SINGLE, lo_of(state, depth), hi_of(state, depth));
+            return true;
+        }
+        if (!falls) {
+            if (cut_together(state, depth, best_cost(state))) return true;
+            if (nothing_is_cut(state, depth)) return false;
+            falls = take_lowest(state, depth);
+        }
+        if (falls) {
+            if (!lower(state, depth)) return true;
+            charged = false;
         }
     }
 }

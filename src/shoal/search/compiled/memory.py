@@ -24,6 +24,9 @@ COMPRESS_AT = 4096.0
 CANDIDATES, NOTES = 64, 4096
 """The candidates and notes that an exploration may return, beyond those of one box."""
 
+SETS = 256
+"""The notes that a look at sets of attributes may make (together.h)."""
+
 DIVE, NEIGHBOURS, UNPREPARED, NEW, FIRST_CHILD, SECOND_CHILD, DONE = range(7)
 """The status of a box on the stack (state.h)."""
 
@@ -193,7 +196,7 @@ def _sizes_of_output(prepared: Prepared, *, log: bool) -> dict[str, int]:
     attributes, levels = len(prepared.top), int(prepared.top.sum())
     return {
         "candidates": CANDIDATES + levels + 1,
-        "notes": NOTES + 3 * (levels + attributes) + 3 if log else 0,
+        "notes": NOTES + SETS + 3 * (levels + attributes) + 3 if log else 0,
         "levels_of_a_box_and_one": 1 + 2 * attributes,
     }
 

@@ -14,6 +14,7 @@
 #include "splitting.h"
 #include "sensitive.h"
 #include "bounds.h"
+#include "together.h"
 #include "class_loss.h"
 #include "branching.h"
 #include "sizes.h"

@@ -10,9 +10,7 @@
 #include "class_loss.h"
 #include "removal.h"
 #include "state.h"
-
-/* An exploration pauses when it has so many candidates or notes. */
-enum { CANDIDATES = 64, NOTES = 4096 };
+#include "together.h"
 
 /* The product of three sizes; -1, which no array has, where one is negative or it is too large. */
 static int64_t product(int64_t a, int64_t b, int64_t c) {
@@ -75,11 +73,12 @@ static bool stack_is_right(const State *state) {
 }
 
 /* Beyond the candidates and notes at which an exploration pauses there is space for those of one
- * box: `hi` falls at most as often as there are levels, and each level is closed once. */
+ * box: `hi` falls at most as often as there are levels, each level is closed once, and sets of
+ * attributes are looked at only below the number of notes at which it pauses. */
 static bool output_is_right(const State *state) {
     const int64_t m = state->attributes, falls = state->depths - 2 - m;
     const int64_t found = CANDIDATES + falls + 1;
-    const int64_t noted = state->log ? NOTES + 3 * (falls + m) + 3 : 0;
+    const int64_t noted = state->log ? NOTES + SETS + 3 * (falls + m) + 3 : 0;
     return state->done.length == DONE_LENGTH && state->best.length == 2
         && HAS(state->costs, found, 1, 1) && HAS(state->removed, found, 1, 1)
         && HAS(state->nodes, found, m, 1) && HAS(state->notes, noted, 1 + 2 * m, 1)

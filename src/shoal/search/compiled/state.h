@@ -74,6 +74,9 @@ typedef struct { Frame *at; int64_t length; } Frames;
 /* Indices of `done`: boxes opened, tuples visited, candidates found, boxes noted. */
 enum { OPENED, WORK, FOUND, NOTED, DONE_LENGTH };
 
+/* An exploration pauses when it has so many candidates or notes. */
+enum { CANDIDATES = 64, NOTES = 4096 };
+
 /* Indices of `shared`: the best cost known, a stop signal (not 0), how many threads are idle. */
 enum { BEST_COST, STOP, IDLE, SHARED_LENGTH };
 typedef struct { _Atomic(double) *at; int64_t length; } Shared;
