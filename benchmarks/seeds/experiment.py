@@ -1,15 +1,17 @@
-"""What every experiment shares: its command line, its result file and its chart."""
+"""What every experiment shares: its command line, its result files and its charts."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
+import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import matplotlib as mpl
 from benchmarks.box import DATA
@@ -30,29 +32,44 @@ STYLE: Mapping[Any, Any] = {
 }
 
 
+Value: TypeAlias = "int | float | str | list[str]"
+"""A number or a word that the page docs/seeds.md quotes."""
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment shows: tables, a chart of the same numbers, and why they differ if so."""
+    """What an experiment shows: tables, charts of the same numbers, and why they differ if so.
+
+    `values` are the numbers that statements.py and the page quote, by name.
+    """
 
     lines: Sequence[str]
-    figure: Figure
+    figures: Mapping[str, Figure]
     note: str
+    values: Mapping[str, Value]
 
 
 @dataclass(frozen=True)
 class Experiment:
     """A question to a paper's claim; `run(quick)` answers it.
 
-    One that `needs_data` reads tables that are not part of the repository.
+    One that `needs_data` reads tables that are not part of the repository. `charts` are the names
+    of its charts.
     """
 
     name: str
     question: str
     run: Callable[[bool], Outcome]
+    charts: tuple[str, ...]
     needs_data: bool = True
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What a run saves: the tables as text, the values for the page, the charts."""
+        return (f"{self.name}.txt", f"{self.name}.json", *(f"{each}.svg" for each in self.charts))
+
     def report(self, *, quick: bool, output: Path | None) -> tuple[str, ...]:
-        """Run, save the result file and the chart where `output` says, and return the lines."""
+        """Run, save the result files and the charts where `output` says, and return the lines."""
         with mpl.rc_context(dict(STYLE)):
             outcome = self.run(quick)
             note = textwrap.wrap(" ".join(outcome.note.split()), 100, break_on_hyphens=False)
@@ -61,12 +78,15 @@ class Experiment:
                 output.mkdir(parents=True, exist_ok=True)
                 text = "\n".join(lines) + "\n"
                 (output / f"{self.name}.txt").write_text(text, encoding="utf-8")
-                outcome.figure.savefig(
-                    output / f"{self.name}.svg",
-                    format="svg",
-                    bbox_inches="tight",
-                    metadata={"Date": None},
-                )
+                saved = json.dumps(dict(outcome.values), indent=1, ensure_ascii=False)
+                (output / f"{self.name}.json").write_text(saved + "\n", encoding="utf-8")
+                for name in self.charts:
+                    outcome.figures[name].savefig(
+                        output / f"{name}.svg",
+                        format="svg",
+                        bbox_inches="tight",
+                        metadata={"Date": None},
+                    )
         return lines
 
     def lacks(self) -> str | None:
@@ -128,3 +148,20 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.3f}" if abs(value) < 100 else f"{value:,.0f}"
     return str(value)
+
+
+@dataclass
+class ProgressBar:
+    """A bar on standard error that says how much of an experiment is done."""
+
+    title: str
+    total: int
+    done: int = 0
+
+    def step(self, count: int = 1) -> None:
+        """So much more is done."""
+        self.done += count
+        filled = 30 * self.done // max(self.total, 1)
+        bar = "#" * filled + "." * (30 - filled)
+        end = "\n" if self.done >= self.total else ""
+        print(f"\r{self.title} [{bar}] {self.done:,}/{self.total:,}", end=end, file=sys.stderr)

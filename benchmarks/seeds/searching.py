@@ -1,20 +1,28 @@
-"""One search, watched: what it checked, what it knew when, and how it pruned."""
+"""One search, watched: what it checked, what it knew when, and how it pruned.
+
+Seconds are those of the processor, so that other work on the machine does not count. Many searches
+of one experiment check the same nodes. Within `checks_remembered` the classes of a node are counted
+once, and each later search that checks the node is charged the seconds that it took.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 from shoal.events import Proved
 from shoal.search.incumbent import Limits
+from shoal.search.pruning import CheckedNode, Pruning
 
 if TYPE_CHECKING:
     from shoal.search.antichain import AntichainStatistics
     from shoal.search.problem import Problem
     from shoal.search.strategies import Strategy
-    from shoal.values import Best
+    from shoal.values import Best, Node
 
 
 @dataclass(frozen=True)
@@ -56,18 +64,64 @@ class Search:
         """The least loss known after so many looks, None before the first safe node."""
         return next((each.loss for each in reversed(self.known) if each.looks <= looks), None)
 
+    def loss_within(self, seconds: float) -> float | None:
+        """The least loss known after so many seconds, None before the first safe node."""
+        return next((each.loss for each in reversed(self.known) if each.seconds <= seconds), None)
+
+
+@dataclass
+class Memory:
+    """Checks of nodes with the seconds that each took, and the seconds charged for those reused."""
+
+    checks: dict[tuple[int, Node], tuple[CheckedNode, float]] = field(default_factory=dict)
+    charged: float = 0.0
+
+    def seconds(self) -> float:
+        """A clock: the seconds of the processor, as if every check had been made."""
+        return time.process_time() + self.charged
+
+
+MEMORY = Memory()
+
+
+@contextmanager
+def checks_remembered() -> Iterator[None]:
+    """Searches by `Pruning` count the classes of a node of a problem only once."""
+    original = Pruning.count
+
+    def count(self: Pruning, node: Node) -> CheckedNode:
+        key = (id(self.problem), node)
+        if key in MEMORY.checks:
+            found, taken = MEMORY.checks[key]
+            MEMORY.charged += taken
+            return found
+        started = time.process_time()
+        found = original(self, node)
+        MEMORY.checks[key] = (found, time.process_time() - started)
+        return found
+
+    with patch.object(Pruning, "count", count):
+        yield
+
 
 def watch(strategy: Strategy, problem: Problem, seconds: float | None = None) -> Search:
-    """Search on one thread, for so many seconds at most."""
+    """Search on one thread, for about so many seconds at most."""
     known: list[Known] = []
-    started = time.perf_counter()
-    for event in strategy.search(problem, Limits(seconds=seconds, threads=1)):
+    started = MEMORY.seconds()
+    events = strategy.search(problem, Limits(threads=1))
+    for event in events:
+        now = MEMORY.seconds() - started
         if event.best is not None and (not known or event.best.loss < known[-1].loss):
-            looks = event.checked + event.boxes
-            known.append(Known(time.perf_counter() - started, looks, event.best.loss))
+            known.append(Known(now, event.checked + event.boxes, event.best.loss))
         last = event
+        if seconds is not None and now > seconds:
+            break
+    taken = MEMORY.seconds() - started
+    close = getattr(events, "close", None)
+    if close is not None:
+        close()
     return Search(
-        time.perf_counter() - started,
+        taken,
         isinstance(last, Proved),
         last.best,
         last.checked,

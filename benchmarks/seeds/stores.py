@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Protocol
 
+from shoal.search.antichain import AntichainStatistics
+
 if TYPE_CHECKING:
+    from shoal.search.antichain import Direction
     from shoal.values import Node
 
 
@@ -100,30 +103,50 @@ class PrefixTree:
                     del branch.children[level]
 
 
-class ExplicitLattice:
-    """Every node with its neighbours above it and a tag: what the antichain replaces."""
+class Graph:
+    """Every node of a lattice with its neighbours on one side."""
 
-    def __init__(self, top: Node) -> None:
+    def __init__(self, top: Node, direction: Direction) -> None:
         nodes = list(product(*(range(level + 1) for level in top)))
-        numbers = {node: i for i, node in enumerate(nodes)}
-        self.numbers = numbers
-        self.tagged = bytearray(len(nodes))
-        self.above = [
+        self.numbers = {node: i for i, node in enumerate(nodes)}
+        step = 1 if direction == "up" else -1
+        self.next = [
             tuple(
-                numbers[(*node[:j], level + 1, *node[j + 1 :])]
+                self.numbers[(*node[:j], level + step, *node[j + 1 :])]
                 for j, level in enumerate(node)
-                if level < top[j]
+                if 0 <= level + step <= top[j]
             )
             for node in nodes
         ]
 
+
+class ExplicitLattice:
+    """A tag for every node, and a property handed on along the edges of a graph of all nodes.
+
+    This is what antichains replace. A graph may be shared by several properties.
+    """
+
+    def __init__(self, top: Node, direction: Direction = "up", graph: Graph | None = None) -> None:
+        self.graph = graph or Graph(top, direction)
+        self.tagged = bytearray(len(self.graph.next))
+        self.inserts = self.queries = self.hits = 0
+
     def insert(self, node: Node) -> None:
-        waiting = [self.numbers[node]]
+        waiting = [self.graph.numbers[node]]
+        self.inserts += not self.tagged[waiting[0]]
         while waiting:
             number = waiting.pop()
             if not self.tagged[number]:
                 self.tagged[number] = 1
-                waiting.extend(self.above[number])
+                waiting.extend(self.graph.next[number])
 
     def covers(self, node: Node) -> bool:
-        return bool(self.tagged[self.numbers[node]])
+        covered = bool(self.tagged[self.graph.numbers[node]])
+        self.queries += 1
+        self.hits += covered
+        return covered
+
+    @property
+    def statistics(self) -> AntichainStatistics:
+        """How it was used; there is no antichain whose size could be told."""
+        return AntichainStatistics(self.inserts, self.queries, self.hits, 0, 0)

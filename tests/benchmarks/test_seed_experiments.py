@@ -1,12 +1,14 @@
 """The papers' experiments run, and what the papers state of them holds.
 
-Those on Adult and mach2019 need tables that are not part of the repository; where these are not at
-hand, no test of them is collected.
+Those on Adult, Fars and mach2019 need tables that are not part of the repository; where these are
+not at hand, no test of them is collected.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from functools import partial
@@ -15,11 +17,17 @@ from pathlib import Path
 
 import pytest
 from benchmarks.box import DATA
-from benchmarks.seeds import anon_table, mart, mart_sources, supercloud
-from benchmarks.seeds.__main__ import EXPERIMENTS
+from benchmarks.seeds import anon_grid, anon_table, mart, mart_sources, supercloud
+from benchmarks.seeds.__main__ import BY_NAME, EXPERIMENTS
+from benchmarks.seeds.anon_runs import all_runs, read_runs
+from benchmarks.seeds.experiment import RESULTS
 from benchmarks.seeds.frames import problem_on
 from benchmarks.seeds.mart_findings import CASES, findings, request
+from benchmarks.seeds.page import PAGE, page_of
 from benchmarks.seeds.searching import watch
+from benchmarks.seeds.statement import DATA as DATA_OF_PAPERS
+from benchmarks.seeds.statement import GENERATOR, MACHINE, METHOD, saved_values
+from benchmarks.seeds.statements import STATEMENTS
 from benchmarks.seeds.stores import AntichainList, ExplicitLattice, PrefixTree, SimpleList
 from benchmarks.seeds.supercloud_patients import patients
 from hypothesis import given
@@ -41,25 +49,86 @@ def test_every_experiment_runs_quickly_and_saves_its_tables_and_its_chart(
 ) -> None:
     EXPERIMENTS[name].main(["--quick", "--output", str(tmp_path)])
     assert EXPERIMENTS[name].question in (tmp_path / f"{name}.txt").read_text(encoding="utf-8")
-    assert "</svg>" in (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+    assert EXPERIMENTS[name].charts
+    for chart in EXPERIMENTS[name].charts:
+        assert "</svg>" in (tmp_path / f"{chart}.svg").read_text(encoding="utf-8")
 
 
 def test_every_experiment_has_saved_results() -> None:
-    saved = {path.name for path in (ROOT / "benchmarks" / "seeds" / "results").iterdir()}
-    assert saved == {f"{name}.{kind}" for name in EXPERIMENTS for kind in ("txt", "svg")}
+    saved = {path.name for path in RESULTS.iterdir()}
+    assert saved == {
+        anon_grid.FILE.name,
+        *(name for each in EXPERIMENTS.values() for name in each.files),
+    }
+
+
+def test_the_page_is_what_the_saved_results_say() -> None:
+    assert page_of() == PAGE.read_text(encoding="utf-8")
+
+
+def test_another_result_makes_another_page(tmp_path: Path) -> None:
+    results = Path(shutil.copytree(RESULTS, tmp_path / "results"))
+    values = saved_values("supercloud", results)
+    (results / "supercloud.json").write_text(json.dumps({**values, "lattice": 61}), "utf-8")
+    assert page_of(results) != PAGE.read_text(encoding="utf-8")
+
+
+def test_every_statement_is_of_an_experiment_and_says_what_it_follows_from() -> None:
+    assert len({each.name for each in STATEMENTS}) == len(STATEMENTS)
+    for statement in STATEMENTS:
+        assert statement.experiment in EXPERIMENTS
+        assert statement.name not in EXPERIMENTS
+        assert statement.follows_from in (METHOD, DATA_OF_PAPERS, GENERATOR, MACHINE)
+        assert f"`{statement.name}`" in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_tables_that_are_saved_have_the_numbers_of_the_page() -> None:
+    """The saved grid is the source of the grid's values, so both must be of one run."""
+    runs = read_runs(anon_grid.FILE)
+    values = saved_values("anon_grid")
+    visited = {(run.attributes, run.priorities, run.demand): run.visited for run in runs}
+    assert len(visited) == len(runs) == values["runs"]
+    assert visited[7, True, anon_table.Demand(2)] == values["k2"]
+    assert visited[7, True, anon_table.Demand(2, percent=1)] == values["k2_1"]
+
+
+@pytest.mark.slow
+def test_one_command_prints_a_statement_anew_with_the_papers_number_and_ours() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.seeds", "mart-costs"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    statement = done.stdout[done.stdout.index("mart-costs (mart)") :]
+    assert "paper:        setting A, cost of first steps: R 0.20, PT 0.24" in statement
+    assert "here:         R 0.20, PT 0.24, PN 0.30, PM 0.40" in statement
+    assert "follows from: method" in statement
+
+
+def test_the_command_lists_experiments_and_statements() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.seeds", "--list"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert all(name in done.stdout for name in (*EXPERIMENTS, *BY_NAME))
 
 
 @pytest.mark.slow
 def test_without_the_tables_the_command_says_where_it_looked(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.seeds", "--quick", "anon_k"],
+        [sys.executable, "-m", "benchmarks.seeds", "--quick", "anon_grid"],
         cwd=ROOT,
         env={**os.environ, "SHOAL_DATA": str(tmp_path / "nowhere")},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert f"anon_k: left out, no tables in {tmp_path / 'nowhere'}" in done.stdout
+    assert f"anon_grid: left out, no tables in {tmp_path / 'nowhere'}" in done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +233,26 @@ def test_every_kind_of_store_covers_what_is_above_an_inserted_node(
 
 
 if DATA.is_dir():
+
+    def test_a_run_of_the_grid_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
+        whole = all_runs(range(1, 3), (2, 14), tmp_path / "whole.csv")
+        lines = (tmp_path / "whole.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+        (tmp_path / "half.csv").write_text("".join(lines[: len(lines) // 2]), encoding="utf-8")
+        assert set(all_runs(range(1, 3), (2, 14), tmp_path / "half.csv")) == set(whole)
+        assert set(read_runs(tmp_path / "half.csv")) == set(whole)
+
+    def test_the_tally_of_the_grid_answers_as_a_real_check_does() -> None:
+        adult = anon_table.read_table(3)
+        tally = anon_table.Tally(adult)
+        for demand in (anon_table.Demand(5, 2, 5, 1), anon_table.Demand(1000, percent=10)):
+            quick = anon_table.remembered(adult, tally, demand)
+            real = anon_table.problem_of(adult, demand)
+            for node in product(*(range(level + 1) for level in real.lattice.top)):
+                assert quick.check(node) == real.check(node)
+
+    def test_one_percent_of_the_records_is_rounded_up_as_in_the_report() -> None:
+        adult = anon_table.read_table(2)
+        assert anon_table.problem_of(adult, anon_table.Demand(2, percent=1)).limit == 453
 
     @pytest.mark.slow
     def test_suppressing_one_percent_saves_nine_tenths_of_the_visited_nodes() -> None:

@@ -19,12 +19,14 @@ class CheckedNode:
     """What is known of a node after its check.
 
     `best` is the node where it is safe. `loss` is what it would cost whatever it suppresses, and
-    `floor` at most the loss of all nodes above it.
+    `floor` at most the loss of all nodes above it. At an `unsafe` node, and so at all below it, too
+    many records are certainly removed.
     """
 
     best: Best | None
     loss: float
     floor: float
+    unsafe: bool
 
 
 class Pruning:
@@ -73,12 +75,20 @@ class Pruning:
 
     def check(self, node: Node) -> CheckedNode:
         """Check a node, and keep what follows for others; the caller offers the best."""
-        classes = self.problem.partition(node)
-        if self.problem.removal(classes).records > self.problem.limit:
+        checked = self.count(node)
+        if checked.unsafe:
             self._unsafe.insert(node)
-        loss = self.problem.objective.measure(node, classes)
+        return checked
+
+    def count(self, node: Node) -> CheckedNode:
+        """Count the classes of a node."""
+        problem = self.problem
+        classes = problem.partition(node)
         return CheckedNode(
-            self.problem.judge(node, classes), loss, floor_of(self.problem, node, classes)
+            problem.judge(node, classes),
+            problem.objective.measure(node, classes),
+            floor_of(problem, node, classes),
+            problem.removal(classes).records > problem.limit,
         )
 
     @property
