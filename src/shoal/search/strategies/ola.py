@@ -101,7 +101,7 @@ class _Run:
         of that height, so it is in one of the parts.
         """
         sub_lattice = Lattice(top, bottom)
-        if self.tags.complete(sub_lattice):
+        if self.tags.complete(sub_lattice) or self.incumbent.stop_reason() is not None:
             return
         height = sum(top) - sum(bottom)
         if height <= 1:
