@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -102,20 +102,20 @@ class Pool:
                 return
             under_way: list[Future[Any]] = [*self.working, *self.checking]
             done, _ = wait(under_way, timeout=0.1, return_when=FIRST_COMPLETED)
-            for future in self.working.keys() & done:
-                for candidate in self._take(future):
-                    heapq.heappush(self.candidates, candidate)
+            self._take_candidates(self.working.keys() & done)
             if self._improved():
                 yield self.incumbent.improved()
         yield self.incumbent.proved()
 
     def _last_checks(self, executor: ThreadPoolExecutor) -> Iterator[Progress]:
-        """Stop all threads and check the candidates that are left, the best first.
+        """Stop all threads, take what they found, and check the candidates, the best first.
 
         Many nodes can have the same loss, so the time for this is limited once a safe node is
         known. A bound counts what is not checked, so the one that was known stays right.
         """
         self.shared[1] = 1.0
+        wait(self.working)
+        self._take_candidates(set(self.working))
         end = self.incumbent.seconds + LAST_CHECKS
         while self.candidates or self.checking:
             if self.incumbent.best is None or self.incumbent.seconds < end:
@@ -194,6 +194,12 @@ class Pool:
         """Search for better nodes, in whatever boxes they are."""
         explorer = self._explorer()
         self.working[executor.submit(way, explorer, *start)] = explorer, math.inf
+
+    def _take_candidates(self, finished: Set[Future[Explored]]) -> None:
+        """Process the results of threads, and keep the candidates they found."""
+        for future in finished:
+            for candidate in self._take(future):
+                heapq.heappush(self.candidates, candidate)
 
     def _take(self, future: Future[Explored]) -> list[Candidate]:
         """Process the result of a thread; the candidates it found."""
