@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -124,3 +125,14 @@ def test_a_chart_of_one_point_is_drawn() -> None:
     lines = [Line("only", ((0.5, 0.25),), 0.5)]
     assert any("a" in row for row in plain_chart(lines))
     assert "only" in chart(lines, "one", "one").svg
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.00035, 0.44675, 0.9, 11.63, 2049.5])
+@pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-5, 1e-3, 0.2, 1.0])
+def test_the_numbers_beside_a_chart_are_short_however_near_its_lines_are(
+    loss: float, apart: float
+) -> None:
+    drawn = chart([Line("best", ((0.1, loss * (1 + apart)), (0.2, loss)), 1.0)], "t", "s").marks
+    beside = re.findall(r'text-anchor="end"[^>]*>([-0-9.e]+)<', drawn)
+    assert beside
+    assert max(map(len, beside)) <= 6

@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 WIDTHS = (390, 768, 1280)
 PAPER = 700
@@ -85,16 +82,6 @@ STRUCTURE = """() => {
   if (!document.documentElement.lang || !document.title) faults.push('no language or no title');
   return faults;
 }"""
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """The Chromium of the machine, else the one that playwright has."""
-    with sync_playwright() as playwright:
-        found = shutil.which("chromium") or shutil.which("google-chrome")
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def faults_of(browser: Browser, html: Path, pictures: Path) -> list[str]:

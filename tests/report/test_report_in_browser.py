@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +29,6 @@ NAMES = [*(f"column {i}" for i in range(11)), LONG, "Straße & <b>Hausnummer</b>
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browsing.chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given = os.environ.get("SHOAL_PICTURES")
     folder = Path(given) if given else tmp_path_factory.mktemp("pictures")
@@ -43,17 +36,17 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def judged(chromium: Browser, html: Path, pictures: Path) -> None:
+def judged(browser: Browser, html: Path, pictures: Path) -> None:
     assert html.stat().st_size < 1_000_000
-    assert browsing.faults_of(chromium, html, pictures) == []
+    assert browsing.faults_of(browser, html, pictures) == []
     assert (pictures / f"{html.stem}.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_the_report_of_the_demonstration(chromium: Browser, tmp_path: Path, pictures: Path) -> None:
+def test_the_report_of_the_demonstration(browser: Browser, tmp_path: Path, pictures: Path) -> None:
     definition = read(write_demo(tmp_path, 2_000, 1))
     html = tmp_path / "demo.html"
     write_report(shoal.run(definition), definition, html, command="shoal run patients.yaml")
-    judged(chromium, html, pictures)
+    judged(browser, html, pictures)
 
 
 def many_columns() -> tuple[pa.Table, dict[str, Any]]:
@@ -72,7 +65,7 @@ def many_columns() -> tuple[pa.Table, dict[str, Any]]:
 
 
 def test_a_report_with_many_columns_long_names_and_warnings(
-    chromium: Browser, tmp_path: Path, pictures: Path
+    browser: Browser, tmp_path: Path, pictures: Path
 ) -> None:
     table, attributes = many_columns()
     _, result = shoal.anonymize(
@@ -88,10 +81,10 @@ def test_a_report_with_many_columns_long_names_and_warnings(
     definition = from_mapping({"source": f"{LONG}.csv", "k": 5, "attributes": attributes})
     html = tmp_path / "many.html"
     write_report(result, definition, html, command=f"shoal run {LONG}.yaml --k 5")
-    judged(chromium, html, pictures)
+    judged(browser, html, pictures)
 
 
-def test_the_report_of_a_failure(chromium: Browser, tmp_path: Path, pictures: Path) -> None:
+def test_the_report_of_a_failure(browser: Browser, tmp_path: Path, pictures: Path) -> None:
     attributes = {
         name: {"role": "quasi-identifier", "hierarchy": "suppress", "limit": 0}
         for name in ("zip", LONG)
@@ -108,10 +101,10 @@ def test_the_report_of_a_failure(chromium: Browser, tmp_path: Path, pictures: Pa
     definition = from_mapping({"source": "patients.csv", "k": 2, "attributes": attributes})
     html = tmp_path / "failure.html"
     write_report(caught.value.result, definition, html, command="shoal run patients.yaml")
-    judged(chromium, html, pictures)
+    judged(browser, html, pictures)
 
 
-def test_the_report_of_a_comparison(chromium: Browser, tmp_path: Path, pictures: Path) -> None:
+def test_the_report_of_a_comparison(browser: Browser, tmp_path: Path, pictures: Path) -> None:
     names = ("box", "flash", "ola", "datafly", "a strategy of a plug-in with a long name")
     trials = tuple(
         Trial(name, 0.2 + i / 9, i == 0, 0.2, 0.1 * i, {}, 5, 90, 7, 3.5, 2**24, "", curve)
@@ -120,4 +113,4 @@ def test_the_report_of_a_comparison(chromium: Browser, tmp_path: Path, pictures:
     )
     html = tmp_path / "comparison.html"
     write_comparison(Comparison("patients.csv", 9_000, 900, 1_200, "iyengar", 60, trials), html)
-    judged(chromium, html, pictures)
+    judged(browser, html, pictures)

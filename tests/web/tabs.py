@@ -113,7 +113,7 @@ def watched(page: Page, base: str) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium."""
+    """The system's Chromium; a process can have one at a time."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

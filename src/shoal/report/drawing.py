@@ -213,10 +213,15 @@ class Frame:
 
 
 def frame_of(lines: Sequence[Line]) -> Frame:
-    """The frame that holds all lines, with a margin."""
+    """The frame that holds all lines, with a margin.
+
+    It is never narrower than a hundredth of the values or a thousandth: ticks have few digits.
+    """
     times = [seconds for each in lines for seconds, _ in each.points] + [x.end for x in lines]
     values = [value for each in lines for _, value in each.points]
-    margin = (max(values) - min(values)) * 0.06 or max(abs(values[0]) * 0.05, 0.01)
+    spread = max(values) - min(values)
+    narrowest = max(max(map(abs, values)) * 0.01, 0.001)
+    margin = max(spread * 0.06, (narrowest - spread) / 2) if spread else 5 * narrowest
     first = 10 ** math.floor(math.log10(max(min(times), 1e-3)))
     last = max(*times, first * 10)
     low = min(values) - margin
