@@ -3,7 +3,7 @@
 Adult from the folder SHOAL_DATA with its first columns as quasi-identifiers, a grid of k and
 suppression limits. In one process, one after the other: the frontier, which reads once; a search
 for each point on a table that was read once; a whole run for each point. The losses are compared.
-The kernels are loaded before. Seconds of the processor are given too: on a busy machine they
+The search library is loaded before. Seconds of the processor are given too: on a busy machine they
 are the ones to compare.
 
     python benchmarks/frontier.py

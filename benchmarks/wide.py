@@ -2,7 +2,7 @@
 
 A seeded table of people with 22,000 dates of birth, 5,000 postal codes and five narrower columns.
 Prints how long the compiled search takes, and the search in NumPy on the same problem in the same
-run, with the node that both of them find. Kernels are compiled before the time runs.
+run, with the node that both of them find.
 
     python benchmarks/wide.py --records 1e5
     python benchmarks/wide.py --records 5e4,2e5,1e6 --output benchmarks/results/wide.txt

@@ -115,8 +115,8 @@ def _parser() -> ArgumentParser:
 
 
 def _listed() -> list[str]:
-    experiments = [f"  {each.name:22}{each.question}" for each in EXPERIMENTS.values()]
-    statements = [f"  {each.name:22}{each.paper}: {each.says}" for each in STATEMENTS]
+    experiments = [f"  {each.name:24}{each.question}" for each in EXPERIMENTS.values()]
+    statements = [f"  {each.name:24}{each.paper}: {each.says}" for each in STATEMENTS]
     return ["experiments:", *experiments, "", "statements:", *statements]
 
 
