@@ -1,4 +1,4 @@
-"""OLA against its published pseudo-code, word for word and without any shortcut."""
+"""OLA against a plain transcription of its published algorithm, without any shortcut."""
 
 from __future__ import annotations
 
