@@ -1,8 +1,7 @@
 """Where records come from: files, tables of databases, Spark, or several of them as one table.
 
-A location is the same for sources and outputs: the key shows the kind, `path` a file, `url` a
-database, `spark` a cluster, and a bare text is a path. The first part of this file reads locations,
-formats and options for both; the classes of sources follow.
+A location is the same for sources and outputs: `path` is a file, `url` a database, `spark` a
+cluster, and a bare text a path. Both are read here first; the classes of sources follow.
 """
 
 from __future__ import annotations

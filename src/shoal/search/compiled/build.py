@@ -75,7 +75,7 @@ def sources() -> tuple[Path, ...]:
 
 def checksum() -> str:
     """A checksum of the sources and the flags: a library with another one is stale."""
-    digest = hashlib.sha256(repr(FLAGS).encode())
+    digest = hashlib.sha256(repr((FLAGS, MODES)).encode())
     for file in sources():
         content = file.read_bytes().replace(b"\r\n", b"\n")
         digest.update(f"{file.name} {len(content)}\n".encode())
