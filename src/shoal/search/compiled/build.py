@@ -114,7 +114,8 @@ def build(target: Path | None = None, *, mode: Mode = "fast") -> Path:
                 "-shared",
                 *_position_independent(),
             ),
-            *(str(Path(__file__).with_name("search.c")), "-o", str(staged), *math),
+            *(str(file) for file in sources() if file.suffix == ".c"),
+            *("-o", str(staged), *math),
         )
         _run(command, folder)
         staged.replace(target)

@@ -1,0 +1,1 @@
+"""Ways to recode that are not one level for each column."""

@@ -1,0 +1,151 @@
+"""The memory of the compiled local recoding: linear in the tuples (local.h says what it means)."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import Bug
+from shoal.search.compiled.library import load
+from shoal.search.compiled.sensitive import structure_of
+from shoal.search.compiled.structures import Array, Arrays, Layout, field
+
+if TYPE_CHECKING:
+    from shoal.recoding.local.prepare import Costs, Prepared
+
+WIDTH = 40
+"""The longest list of neighbours."""
+
+MOVES = 256
+"""The most moves that are undone together: larger groups are not dissolved."""
+
+TOTAL, CLOCK, VACANT = range(3)
+"""Indices of `numbers` (local.h)."""
+
+NUMBERS = 7
+
+LOCAL = Layout(
+    "Local",
+    ("attributes", "tuples", "width", "groups", "moves", "k", "limit", "by_persons"),
+    (
+        field("cost_from", np.int64, "attributes"),
+        field("codes_of", np.int64, "attributes"),
+        field("cost", np.int64, "costs"),
+        field("level_of_bit", np.uint8, "attributes", "bits"),
+        field("path", np.uint64, "tuples", "attributes"),
+        field("codes", np.uint32, "tuples", "attributes"),
+        field("weights", np.int64, "tuples"),
+        field("persons_from", np.int64, "starts_of_persons"),
+        field("person", np.int32, "persons_of_tuples"),
+        field("held_from", np.int64, "starts_of_held"),
+        field("held_value", np.int32, "held"),
+        field("held_pair", np.int32, "held"),
+        field("seen_person", np.int64, "persons"),
+        field("seen_pair", np.int64, "pairs"),
+        field("mark", np.int64, "one"),
+        field("near", np.int32, "tuples", "width"),
+        field("distance", np.int64, "tuples", "width"),
+        field("listed", np.int32, "tuples"),
+        field("reach", np.int64, "tuples"),
+        field("group_of", np.int32, "tuples"),
+        field("next", np.int32, "tuples"),
+        field("previous", np.int32, "tuples"),
+        field("head", np.int32, "groups"),
+        field("size", np.int64, "groups"),
+        field("count", np.int64, "groups"),
+        field("price", np.int64, "groups"),
+        field("level", np.uint8, "groups", "attributes"),
+        field("changed", np.int64, "groups"),
+        field("looked", np.int64, "tuples"),
+        field("vacant", np.int32, "groups"),
+        field("moved", np.int32, "moves"),
+        field("moved_from", np.int32, "moves"),
+        field("saved", np.int32, "saved"),
+        field("saved_changed", np.int64, "saved"),
+        field("saved_price", np.int64, "saved"),
+        field("saved_level", np.uint8, "saved", "attributes"),
+        field("score", np.int64, "tuples"),
+        field("heap", np.int32, "tuples"),
+        field("order", np.int32, "ordered"),
+        field("numbers", np.int64, "numbers"),
+    ),
+    ("values",),
+)
+"""The fields of `Local` in local.h, in their order."""
+
+
+class Memory:
+    """The arrays of one run, and the functions of the library that work on them."""
+
+    def __init__(self, prepared: Prepared, costs: Costs) -> None:
+        table, held = prepared.problem.table, prepared.held
+        most_groups = table.tuples + 2
+        sizes = {
+            "attributes": len(table.attributes),
+            "tuples": table.tuples,
+            "width": WIDTH,
+            "groups": most_groups,
+            "moves": MOVES,
+            "saved": 2 * MOVES,
+            "costs": len(costs.cost),
+            "bits": 65,
+            "starts_of_persons": len(held.persons_from),
+            "persons_of_tuples": len(held.person),
+            "starts_of_held": len(held.held_from),
+            "held": len(held.held_value),
+            "persons": int(held.person.max(initial=-1)) + 1,
+            "pairs": int(held.held_pair.max(initial=-1)) + 1,
+            "one": 1,
+            "ordered": most_groups,
+            "numbers": NUMBERS,
+        }
+        given: dict[str, Any] = {
+            "cost_from": costs.start,
+            "codes_of": costs.codes,
+            "cost": costs.cost,
+            "level_of_bit": np.stack([each.level_of_bit() for each in prepared.paths]),
+            "path": prepared.path,
+            "codes": np.stack(table.codes, axis=1),
+            "weights": table.weights,
+            **{name: getattr(held, name) for name in held.__dataclass_fields__},
+        }
+        self.arrays: Arrays = LOCAL.allocate(sizes, given)
+        self._library = load()
+        numbers = {
+            **sizes,
+            "k": prepared.k,
+            "limit": prepared.problem.limit,
+            "by_persons": table.persons is not None,
+        }
+        self._structure = LOCAL.fill(numbers, self.arrays)
+        self._values = None
+        if prepared.values is not None:
+            self._values = structure_of(prepared.values, 1, table.tuples, 1, len(table.attributes))
+            self._structure.values = ctypes.addressof(self._values[0])
+        if (
+            self._library.shoal_local_size() != ctypes.sizeof(LOCAL.structure)
+            or not self.call("fits")
+        ):
+            raise Bug("the compiled local recoding has another memory layout", code="bug")
+        self.arrays["group_of"][:] = -1
+
+    @property
+    def only_sizes(self) -> bool:
+        """Whether groups are judged by their records alone: then threads can share the work."""
+        return self._values is None and not self._structure.by_persons
+
+    def call(self, name: str, *arguments: Any) -> int:
+        """Call a function of the library on this memory."""
+        function = getattr(self._library, f"shoal_local_{name}")
+        function.restype = ctypes.c_int64
+        converted = [
+            each if isinstance(each, Array) else ctypes.c_int64(int(each)) for each in arguments
+        ]
+        return int(function(ctypes.byref(self._structure), *converted) or 0)
+
+    @property
+    def total(self) -> int:
+        """What all groups cost."""
+        return int(self.arrays["numbers"][TOTAL])

@@ -1,0 +1,60 @@
+/* Local recoding: the functions that Python calls (recoding/local/). */
+#include "local.h"
+
+#include "local_safe.h"
+#include "local_neighbours.h"
+#include "local_pack.h"
+#include "local_moves.h"
+#include "local_repair.h"
+#include "local_build.h"
+#include "local_anneal.h"
+#include "local_sizes.h"
+
+#ifdef _WIN32
+#define EXPORTED __declspec(dllexport)
+#else
+#define EXPORTED __attribute__((visibility("default")))
+#endif
+
+EXPORTED int64_t shoal_local_size(void) { return (int64_t)sizeof(Local); }
+
+/* Whether the sizes of all arrays are right; every other function relies on it. */
+EXPORTED int64_t shoal_local_fits(const Local *local) { return local_is_right(local); }
+
+EXPORTED void shoal_local_compare(Local *local, int64_t ordered, int64_t first, int64_t last,
+                                  int64_t window, int64_t most) {
+    compare_in_order(local, ordered, first, last, window, most);
+}
+EXPORTED void shoal_local_compare_neighbours(Local *local, Int32s near, Int32s listed,
+                                             int64_t first, int64_t last, int64_t most) {
+    compare_neighbours(local, near, listed, first, last, most);
+}
+EXPORTED void shoal_local_score(Local *local, int64_t first, int64_t last) {
+    score_balls(local, first, last);
+}
+EXPORTED void shoal_local_reach(Local *local, int64_t ordered) {
+    for (int64_t at = 0; at < ordered; at++) set_reach(local, AT(local->order, at));
+}
+EXPORTED void shoal_local_heap(Local *local, int64_t ordered) { heap_balls(local, ordered); }
+EXPORTED int64_t shoal_local_claim(Local *local, int64_t most) { return claim_balls(local, most); }
+
+/* Put a free tuple into its cheapest group of all; whether there is one. */
+EXPORTED int64_t shoal_local_join(Local *local, int64_t t) { return join_cheapest(local, t); }
+
+/* Make groups of the ordered tuples: `group_of` has their numbers, from 0, on entry. */
+EXPORTED void shoal_local_build(Local *local) { build_groups(local); }
+
+/* Repair the ordered groups from `first` to below `last`; how many were changed. */
+EXPORTED int64_t shoal_local_repair(Local *local, int64_t first, int64_t last) {
+    int64_t done = 0;
+    for (int64_t at = first; at < last; at++) {
+        const int64_t g = AT(local->order, at);
+        if (AT(local->count, g) > 0) done += repair_group(local, g);
+    }
+    return done;
+}
+
+EXPORTED int64_t shoal_local_anneal(Local *local, int64_t chosen, int64_t steps, int64_t heat,
+                                    uint64_t seed) {
+    return anneal(local, chosen, steps, heat, seed);
+}
