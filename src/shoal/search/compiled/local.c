@@ -8,6 +8,8 @@
 #include "local_repair.h"
 #include "local_build.h"
 #include "local_anneal.h"
+#include "local_prices.h"
+#include "local_records.h"
 #include "local_sizes.h"
 
 #ifdef _WIN32
@@ -57,4 +59,37 @@ EXPORTED int64_t shoal_local_repair(Local *local, int64_t first, int64_t last) {
 EXPORTED int64_t shoal_local_anneal(Local *local, int64_t chosen, int64_t steps, int64_t heat,
                                     uint64_t seed) {
     return anneal(local, chosen, steps, heat, seed);
+}
+
+EXPORTED int64_t shoal_prices_size(void) { return (int64_t)sizeof(Prices); }
+
+/* Lower the prices until they are a bound; whether the memory is right. */
+EXPORTED int64_t shoal_prices_cap(Prices *prices) {
+    if (!prices_are_right(prices)) return 0;
+    cap_all(prices);
+    return 1;
+}
+
+EXPORTED int64_t shoal_tree_size(void) { return (int64_t)sizeof(Tree); }
+
+/* Build the tree; whether the memory is right. */
+EXPORTED int64_t shoal_tree_build(Tree *tree) {
+    if (!tree_is_right(tree)) return 0;
+    build_tree(tree);
+    return 1;
+}
+
+/* Lower what each tuple from `first` to below `last` costs, at most, to what it costs at least;
+ * the distances measured. A thread has its own space: `k` distances, and the nodes of the tree. */
+EXPORTED int64_t shoal_tree_least(const Tree *tree, Int64s distance, Int64s bound, Int32s node,
+                                  Int64s least, int64_t first, int64_t last) {
+    Query query = {distance, bound, node, 0, 0};
+    int64_t visited = 0;
+    if (distance.length != tree->k || bound.length != tree->nodes || node.length != tree->nodes)
+        return -1;
+    for (int64_t t = first; t < last; t++) {
+        AT(least, t) = least_of_record(tree, &query, t, AT(least, t));
+        visited += query.visited;
+    }
+    return visited;
 }
