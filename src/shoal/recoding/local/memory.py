@@ -21,10 +21,8 @@ WIDTH = 40
 MOVES = 256
 """The most moves that are undone together: larger groups are not dissolved."""
 
-TOTAL, CLOCK, VACANT = range(3)
-"""Indices of `numbers` (local.h)."""
-
-NUMBERS = 7
+TOTAL, HEAPED, NUMBERS = 0, 5, 6
+"""Indices of `numbers` and how many there are (local.h)."""
 
 LOCAL = Layout(
     "Local",
@@ -144,6 +142,11 @@ class Memory:
             each if isinstance(each, Array) else ctypes.c_int64(int(each)) for each in arguments
         ]
         return int(function(ctypes.byref(self._structure), *converted) or 0)
+
+    @property
+    def heaped(self) -> int:
+        """The balls that wait in the heap."""
+        return int(self.arrays["numbers"][HEAPED])
 
     @property
     def total(self) -> int:

@@ -19,8 +19,8 @@
 #define FORBIDDEN ((int64_t)1 << 34)
 
 /* Numbers that change: the cost of all groups, a clock of changes, the vacant groups on their stack,
- * moves and groups in the journal, tuples in the heap, and distances measured. */
-enum { TOTAL, CLOCK, VACANT, MOVES, SAVED, HEAPED, MEASURED, NUMBERS };
+ * moves and groups in the journal, and tuples in the heap. */
+enum { TOTAL, CLOCK, VACANT, MOVES, SAVED, HEAPED, NUMBERS };
 
 /* Most attributes, most tuples that a ball looks at, and most tuples that it takes. */
 enum { MOST_ATTRIBUTES = 256, BALL_CANDIDATES = 160, BALL_MEMBERS = 128 };
@@ -99,7 +99,7 @@ static inline uint8_t meeting(const Local *local, int64_t t, int64_t u, int64_t 
 }
 
 /* What a record costs under the least common label of two tuples; stops at a limit. */
-static int64_t distance_between(Local *local, int64_t t, int64_t u, int64_t most) {
+static int64_t distance_between(const Local *local, int64_t t, int64_t u, int64_t most) {
     int64_t sum = 0;
     for (int64_t j = 0; j < local->attributes && sum < most; j++)
         sum += cost_at(local, t, j, meeting(local, t, u, j));

@@ -1,0 +1,123 @@
+"""A lower bound of the loss of every local recoding, from whole costs of records.
+
+The costs of a record add up over the attributes where these are joined by their mean. The geometric
+join is not a sum; it is bounded by one: with L the loss of an attribute of priority p, and no more
+than U in any recoding that is as good as the best known, log(1 + p L) >= L * log(1 + p U) / U, since
+the logarithm is concave. So exp(sum / m) - 1 is at most the loss.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.recoding.local.prepare import UNIT, costs_of
+from shoal.recoding.local.prices import GIVEN_UP, VISITED, Prices
+from shoal.recoding.local.records import Records
+from shoal.search.objective import CellObjective
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from shoal.recoding.local.prepare import Prepared
+    from shoal.values import Ints
+
+    Floats = NDArray[np.float64]
+
+ROUNDING = 1e-12
+"""Bounds are lowered by this share: sums and powers of floats have rounding errors."""
+
+DISTANCES = 1000
+"""Distances that are measured for a record at most."""
+
+VISITS = 3 * 10**8
+"""Tuples that are visited for one capping of prices at most."""
+
+RAISES = tuple(max(0.05, 0.5 * 0.7**i) for i in range(7))
+"""How much prices are raised, as a share, before they are capped again."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """How much each attribute counts in the cost of a record, in shares, and from cost to loss."""
+
+    shares: Floats
+    factor: float
+    geometric: bool
+
+    def loss(self, units: int, records: int) -> float:
+        """A loss that is at most that of records which cost so many units at least."""
+        total = self.factor * units / (UNIT * records) * (1 - ROUNDING)
+        return math.expm1(total) * (1 - ROUNDING) if self.geometric else total
+
+
+def scale_of(objective: CellObjective, best: float) -> Scale:
+    """The scale for a bound, where a recoding with the loss `best` is known."""
+    priorities = np.array([each.priority for each in objective.table.attributes], np.float64)
+    if objective.aggregate != "geometric":
+        return Scale(priorities / priorities.sum(), 1.0, geometric=False)
+    count = len(priorities)
+    most = np.minimum(1.0, ((1 + best) ** count - 1) * (1 + ROUNDING) / priorities)
+    slopes = np.log1p(priorities * most) / most / count
+    return Scale(slopes / slopes.sum(), float(slopes.sum()), geometric=True)
+
+
+def fewest(prepared: Prepared) -> int:
+    """The fewest records that a class can have: `k`, or as many as it needs different values.
+
+    Counted in persons, it has at least as many records as persons.
+    """
+    different = 1 if prepared.values is None else int(prepared.values.different.max())
+    return max(prepared.k, different, 1)
+
+
+@dataclass(eq=False)
+class Bound:
+    """What records cost at least, improved step by step. `prices` are always a proof."""
+
+    prepared: Prepared
+    best: float
+    paid: Ints
+    pool: ThreadPoolExecutor
+    prices: Ints = field(init=False)
+    loss: float = 0.0
+    exhausted: bool = False
+
+    def __post_init__(self) -> None:
+        objective = self.prepared.problem.objective
+        assert isinstance(objective, CellObjective)  # noqa: S101
+        self.scale = scale_of(objective, self.best)
+        self.costs = costs_of(self.prepared.problem, self.scale.shares, by_label=False)
+        self.prices = np.zeros(len(self.paid), np.int64)
+
+    def _offer(self, prices: Ints) -> None:
+        table = self.prepared.problem.table
+        loss = self.scale.loss(int(prices @ table.weights), table.records)
+        if loss > self.loss:
+            self.loss, self.prices = loss, prices
+
+    def by_records(self) -> None:
+        """Record by record: always affordable, often half of the loss."""
+        tree = Records(self.prepared, self.costs, fewest(self.prepared))
+        self._offer(tree.least(np.full(len(self.paid), UNIT), DISTANCES, self.pool))
+
+    def by_prices(self) -> Iterator[None]:
+        """Prices that start at what records pay, capped, raised and capped again.
+
+        It ends early where the labels are too many to visit.
+        """
+        dual = Prices(self.prepared, self.costs, fewest(self.prepared))
+        prices = self.paid
+        for raised in RAISES:
+            prices = dual.capped(prices, VISITS)
+            self._offer(prices)
+            yield
+            if dual.done[GIVEN_UP] or dual.done[VISITED] > VISITS:
+                return
+            prices = (prices * (1 + raised)).astype(np.int64)

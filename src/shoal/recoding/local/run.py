@@ -1,0 +1,237 @@
+"""Local recoding from start to end: groups, bounds, events, never worse than full-domain."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from shoal.events import NO_PROOF, Improved, Progress, Proved, Stopped
+from shoal.recoding.local.bound import Bound
+from shoal.recoding.local.groups import Groups
+from shoal.recoding.local.prepare import PATH_BITS, costs_of, paths_of, prepare
+from shoal.recoding.local.solution import (
+    LocalBest,
+    Recoding,
+    attribute_losses,
+    judge,
+    recoding_of,
+)
+from shoal.search.compiled.library import missing
+from shoal.search.demands import is_known
+from shoal.search.incumbent import LOSS_TOLERANCE, Limits
+from shoal.search.objective import CellObjective
+from shoal.search.strategies.box import BoxSearch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.search.problem import Problem
+    from shoal.values import Best, Ints
+
+Effort = Literal["low", "normal", "high"]
+
+ROUNDS: dict[Effort, int] = {"low": 0, "normal": 2, "high": 20}
+"""Rounds of annealing; less where a limit ends them."""
+
+STEPS = 20
+"""Moves tried for each chosen tuple in a round."""
+
+MOST_ATTRIBUTES = 256
+"""More attributes than this are refused (local.h)."""
+
+
+def refusal(problem: Problem) -> str | None:
+    """Why a problem cannot be recoded locally, in one sentence; None if it can."""
+    table = problem.table
+    if not isinstance(problem.objective, CellObjective):
+        return "the loss does not charge cells: local recoding needs iyengar, precision or entropy"
+    unknown = [model.name for model in problem.models if not is_known(model)]
+    if unknown:
+        return f"local recoding does not know the model {unknown[0]}"
+    if table.population is not None:
+        return "local recoding does not count a population"
+    if len(table.attributes) > MOST_ATTRIBUTES:
+        return f"local recoding takes at most {MOST_ATTRIBUTES} quasi-identifiers"
+    for j, attribute in enumerate(table.attributes):
+        if paths_of(table, j, problem.lattice.bottom[j]).bits > PATH_BITS:
+            return f"the hierarchy of {attribute.name!r} has too many levels with many groups"
+    return missing()
+
+
+@dataclass(eq=False)
+class _Run:
+    """The best recoding so far, the bound, and their events."""
+
+    problem: Problem
+    limits: Limits
+    best: LocalBest | None = None
+    bound: float = 0.0
+    judged: int = 0
+    sweeps: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
+
+    def offer(self, found: LocalBest | None) -> bool:
+        """Whether a recoding is the new best."""
+        self.judged += 1
+        if found is None or (self.best is not None and found.rank >= self.best.rank):
+            return False
+        self.best = found
+        return True
+
+    def numbers(self) -> tuple[Best | None, float, int, int, float]:
+        bound = self.bound if self.best is None else min(self.bound, self.best.loss)
+        return (self.best, bound, self.judged, self.sweeps, self.seconds)
+
+    def stop_reason(self) -> str | None:
+        """Why to stop now, None to go on."""
+        if self.limits.seconds is not None and self.seconds >= self.limits.seconds:
+            return "time limit"
+        if self.best is not None and Progress(*self.numbers()).gap <= self.limits.gap > 0:
+            return "gap"
+        return None
+
+    def last(self, reason: str) -> Progress:
+        """The last event; proved where the bound meets the best."""
+        if self.best is not None and self.bound >= self.best.loss - LOSS_TOLERANCE:
+            return Proved(*self.numbers())
+        return Stopped(*self.numbers(), reason=reason)
+
+
+class _Limit(Exception):
+    """A limit is reached; the reason is its text."""
+
+
+@dataclass(frozen=True)
+class LocalSearch:
+    """Finds a local recoding of little loss, a bound, and so a gap.
+
+    It yields events like a strategy of the search. `best` of an event is a `LocalBest`. Its last
+    event has no best only where the full-domain search has found none either.
+
+    The recoding is never worse than the full-domain optimum unless a limit ends the search before:
+    the box search runs until its bound says so, or its nodes are refined.
+    """
+
+    effort: Effort = "normal"
+
+    def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
+        """Yields progress, each improvement, and at last Proved or Stopped."""
+        reason = refusal(problem)
+        if reason is not None:
+            raise ValueError(reason)
+        run = _Run(problem, limits)
+        with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
+            try:
+                yield from self._steps(run, pool)
+                ended = NO_PROOF
+            except _Limit as limit:
+                ended = str(limit)
+        yield run.last(ended)
+
+    def _steps(self, run: _Run, pool: ThreadPoolExecutor) -> Iterator[Progress]:
+        prepared = prepare(run.problem)
+        groups = Groups(prepared, costs_of(run.problem, _shares(run), by_label=True), pool)
+        groups.cut()
+        yield from _offer(run, groups)
+        yield from _watched(run, groups.pack())
+        yield from _offer(run, groups)
+        if (groups.group_of >= 0).all():
+            yield from self._improve(run, groups)
+        yield from self._full_domain(run, groups)
+        if run.best is None:
+            return
+        yield from self._bounded(run, groups, pool)
+        for _ in range(ROUNDS[self.effort]):
+            yield from _watched(run, groups.anneal(STEPS))
+            yield from _offer(run, groups)
+            run.sweeps += 1
+
+    def _improve(self, run: _Run, groups: Groups) -> Iterator[Progress]:
+        yield from _watched(run, groups.extend_lists())
+        yield from _watched(run, groups.repair())
+        run.sweeps += 1
+        yield from _offer(run, groups)
+
+    def _bounded(
+        self, run: _Run, groups: Groups, pool: ThreadPoolExecutor
+    ) -> Iterator[Progress]:
+        """Bounds, first record by record, then by prices."""
+        assert run.best is not None  # noqa: S101
+        bound = Bound(groups.prepared, run.best.loss, groups.paid, pool)
+        bound.by_records()
+        run.bound = max(run.bound, bound.loss)
+        yield from _checked(run)
+        for _ in bound.by_prices():
+            run.bound = max(run.bound, bound.loss)
+            yield from _checked(run)
+
+    def _full_domain(self, run: _Run, groups: Groups) -> Iterator[Progress]:
+        """Search full-domain until no node can be better; refine a node that is.
+
+        Where there is no recoding yet, its best node is the first one.
+        """
+        left = None if run.limits.seconds is None else run.limits.seconds - run.seconds
+        better: Best | None = None
+        for event in BoxSearch().search(run.problem, Limits(left, 0.0, run.limits.threads)):
+            if event.best is not None and (run.best is None or event.best.loss < run.best.loss):
+                better = event.best
+            if run.best is not None and better is None and event.bound >= run.best.loss:
+                break
+            yield from _checked(run, quiet=True)
+        if better is not None:
+            start = _classes(run.problem, better.node)
+            if run.offer(judge(run.problem, start)):
+                yield Improved(*run.numbers())
+            groups.set(start.class_of + 1)
+            yield from self._improve(run, groups)
+
+
+def _classes(problem: Problem, node: tuple[int, ...]) -> Recoding:
+    """The released classes of a node, as a recoding with these levels."""
+    classes = problem.partition(node)
+    number = np.where(classes.kept, np.cumsum(classes.kept) - 1, -1)
+    levels = np.tile(np.array(node, np.int64), (int(classes.kept.sum()), 1))
+    return Recoding(number[classes.class_of], levels)
+
+
+def _shares(run: _Run) -> NDArray[np.float64]:
+    """How much each attribute counts in the cost of a record.
+
+    The geometric join is not a sum: an attribute counts by its priority.
+    """
+    priorities = np.array([each.priority for each in run.problem.table.attributes], np.float64)
+    shares: NDArray[np.float64] = priorities / priorities.sum()
+    return shares
+
+
+def _offer(run: _Run, groups: Groups) -> Iterator[Progress]:
+    """Judge the groups by the models; an event if they are the new best."""
+    recoding = recoding_of(run.problem.table, groups.group_of, groups.levels)
+    if run.offer(judge(run.problem, recoding)):
+        yield Improved(*run.numbers())
+    yield from _checked(run, quiet=True)
+
+
+def _watched(run: _Run, steps: Iterator[None]) -> Iterator[Progress]:
+    """Take steps until they end or a limit is reached."""
+    for _ in steps:
+        yield from _checked(run, quiet=True)
+
+
+def _checked(run: _Run, *, quiet: bool = False) -> Iterator[Progress]:
+    """Stop at a limit, if there is something to keep; else an event of progress."""
+    reason = run.stop_reason()
+    if reason is not None and run.best is not None:
+        raise _Limit(reason)
+    if not quiet:
+        yield Progress(*run.numbers())
