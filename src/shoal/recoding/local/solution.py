@@ -71,9 +71,11 @@ class LocalBest(Best):
 def recoding_of(table: Table, group_of: Ints, levels: NDArray[np.uint8]) -> Recoding:
     """Groups as classes: those with the same labels become one.
 
-    `group_of` is 0 for suppressed tuples; `levels[g]` are the levels of a group.
+    `group_of` is 0 or less for suppressed tuples; `levels[g]` are the levels of a group. A group
+    above the limit of an attribute has no label there: its tuples are suppressed.
     """
-    kept = np.flatnonzero(group_of > 0)
+    limits = np.array([attribute.limit for attribute in table.attributes])
+    kept = np.flatnonzero((group_of > 0) & (levels[group_of] <= limits).all(axis=1))
     class_of = np.full(len(group_of), SUPPRESSED, np.int64)
     if len(kept) == 0:
         return Recoding(class_of, np.zeros((0, len(table.attributes)), np.int64))
