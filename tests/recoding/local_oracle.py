@@ -16,7 +16,7 @@ Costs = Callable[[int, Cell, int], float]
 def levels_of(
     rows: Sequence[Row], ladders: Sequence[Ladder], limits: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """The lowest level of each attribute at which all rows have one label; None if there is none."""
+    """The lowest level of each attribute at which all rows have one label, None for none."""
     found = []
     for j, (ladder, limit) in enumerate(zip(ladders, limits, strict=True)):
         agree = [
@@ -68,9 +68,11 @@ def least_loss(
         if key not in known:
             chosen = [rows[i] for i in key]
             levels = levels_of(chosen, ladders, limits) if judge(key) else None
-            known[key] = levels and [
-                sum(cost(j, row[j], level) for row in chosen) for j, level in enumerate(levels)
-            ]
+            known[key] = None
+            if levels is not None:
+                known[key] = [
+                    sum(cost(j, row[j], level) for row in chosen) for j, level in enumerate(levels)
+                ]
         return known[key]
 
     best = None

@@ -1,9 +1,9 @@
 """A lower bound of the loss of every local recoding, from whole costs of records.
 
-The costs of a record add up over the attributes where these are joined by their mean. The geometric
-join is not a sum; it is bounded by one: with L the loss of an attribute of priority p, and no more
-than U in any recoding that is as good as the best known, log(1 + p L) >= L * log(1 + p U) / U, since
-the logarithm is concave. So exp(sum / m) - 1 is at most the loss.
+The costs of a record add up over the attributes where these are joined by their mean. The
+geometric join is not a sum; it is bounded by one. Let L be the loss of an attribute of priority p,
+which is at most U in any recoding that is as good as the best known. The logarithm is concave, so
+log(1 + p L) >= L * log(1 + p U) / U, and exp(sum / m) - 1 is at most the loss.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-12
 """Bounds are lowered by this share: sums and powers of floats have rounding errors."""
+
+LEAST_SLOPE_AT = 1e-6
+"""Chords of the logarithm end here at least: a longer chord is a lower bound, too."""
 
 DISTANCES = 1000
 """Distances that are measured for a record at most."""
@@ -63,7 +66,7 @@ def scale_of(objective: CellObjective, best: float) -> Scale:
     if objective.aggregate != "geometric":
         return Scale(priorities / priorities.sum(), 1.0, geometric=False)
     count = len(priorities)
-    most = np.minimum(1.0, ((1 + best) ** count - 1) * (1 + ROUNDING) / priorities)
+    most = np.clip(((1 + best) ** count - 1) * (1 + ROUNDING) / priorities, LEAST_SLOPE_AT, 1.0)
     slopes = np.log1p(priorities * most) / most / count
     return Scale(slopes / slopes.sum(), float(slopes.sum()), geometric=True)
 
@@ -87,7 +90,6 @@ class Bound:
     pool: ThreadPoolExecutor
     prices: Ints = field(init=False)
     loss: float = 0.0
-    exhausted: bool = False
 
     def __post_init__(self) -> None:
         objective = self.prepared.problem.objective

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.recoding.local.memory import Memory
-from shoal.search.compiled.structures import Array
+from shoal.search.compiled.structures import Array, Arrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,11 +106,12 @@ class Groups:
         self.set(group_of)
 
     def pack(self) -> Iterator[None]:
-        """Pack all tuples into groups; those that fit nowhere are suppressed, if that is allowed,
-        else they are in no group."""
+        """Pack all tuples into groups. Around those that fit nowhere whole groups are merged; one
+        that is not safe even so has all tuples that may have a label with it."""
         arrays = self.memory.arrays
         self.set(np.full(len(self._path), -1))
-        free, lists = np.arange(len(self._path)), {}
+        free = np.arange(len(self._path))
+        lists: Arrays = {}
         while len(free):
             yield from self.compare(free, NEAREST, fresh=True)
             yield from self._score(free)
@@ -123,10 +124,23 @@ class Groups:
             free = np.flatnonzero(arrays["group_of"] < 0)
             if made == 0:
                 break
-        for t in free.tolist():
-            self.memory.call("join", t)
+        yield from self._place(free)
         for name, known in lists.items():
             arrays[name][:] = known
+
+    def _place(self, free: Ints) -> Iterator[None]:
+        """Put tuples into their cheapest groups, or merge groups around them."""
+        for t in free.tolist():
+            if self.memory.arrays["group_of"][t] < 0 and not self.memory.call("join", t):
+                self.memory.call("merge", t)
+            yield
+
+    def replace(self, tuples: Ints) -> Iterator[None]:
+        """Take tuples out of their groups, which must be taken out whole, and find others."""
+        group_of = self.group_of
+        group_of[tuples] = -1
+        self.set(group_of)
+        yield from self._place(tuples)
 
     def _score(self, free: Ints) -> Iterator[None]:
         arrays, number = self.memory.arrays, len(free)
@@ -196,6 +210,19 @@ class Groups:
         for first in range(0, number, BATCH):
             self.memory.call(name, first, min(first + BATCH, number))
             yield
+
+    def split(self) -> Iterator[None]:
+        """Split groups from the top down, as long as that lowers their cost."""
+        arrays = self.memory.arrays
+        groups = np.flatnonzero(arrays["count"] > 1)
+        while len(groups):
+            groups = groups[groups > 0]
+            arrays["order"][: len(groups)] = groups
+            before = arrays["changed"].copy()
+            for first in range(0, len(groups), REPAIRS):
+                self.memory.call("split", first, min(first + REPAIRS, len(groups)))
+                yield
+            groups = np.flatnonzero((arrays["changed"] != before) & (arrays["count"] > 1))
 
     def repair(self) -> Iterator[None]:
         """Sweeps over all groups, the costliest first, until one gains little."""

@@ -67,6 +67,8 @@ LOCAL = Layout(
         field("score", np.int64, "tuples"),
         field("heap", np.int32, "tuples"),
         field("order", np.int32, "ordered"),
+        field("members", np.int32, "tuples"),
+        field("part", np.int32, "tuples"),
         field("numbers", np.int64, "numbers"),
     ),
     ("values",),
@@ -122,9 +124,8 @@ class Memory:
         if prepared.values is not None:
             self._values = structure_of(prepared.values, 1, table.tuples, 1, len(table.attributes))
             self._structure.values = ctypes.addressof(self._values[0])
-        if (
-            self._library.shoal_local_size() != ctypes.sizeof(LOCAL.structure)
-            or not self.call("fits")
+        if self._library.shoal_local_size() != ctypes.sizeof(LOCAL.structure) or not self.call(
+            "fits"
         ):
             raise Bug("the compiled local recoding has another memory layout", code="bug")
         self.arrays["group_of"][:] = -1

@@ -18,9 +18,9 @@ from shoal.recoding.local.prepare import PATH_BITS, costs_of, paths_of, prepare
 from shoal.recoding.local.solution import (
     LocalBest,
     Recoding,
-    attribute_losses,
     judge,
     recoding_of,
+    unsafe_tuples,
 )
 from shoal.search.compiled.library import missing
 from shoal.search.demands import is_known
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.search.problem import Problem
-    from shoal.values import Best, Ints
+    from shoal.values import Best
 
 Effort = Literal["low", "normal", "high"]
 
@@ -41,6 +41,9 @@ ROUNDS: dict[Effort, int] = {"low": 0, "normal": 2, "high": 20}
 
 STEPS = 20
 """Moves tried for each chosen tuple in a round."""
+
+MOST_REPLACEMENTS = 4
+"""How often the tuples of refused classes are put into other groups."""
 
 MOST_ATTRIBUTES = 256
 """More attributes than this are refused (local.h)."""
@@ -145,8 +148,9 @@ class LocalSearch:
         yield from _offer(run, groups)
         yield from _watched(run, groups.pack())
         yield from _offer(run, groups)
-        if (groups.group_of >= 0).all():
-            yield from self._improve(run, groups)
+        yield from self._improve(run, groups)
+        if not groups.memory.only_sizes:
+            yield from self._from_the_top(run, groups)
         yield from self._full_domain(run, groups)
         if run.best is None:
             return
@@ -162,9 +166,17 @@ class LocalSearch:
         run.sweeps += 1
         yield from _offer(run, groups)
 
-    def _bounded(
-        self, run: _Run, groups: Groups, pool: ThreadPoolExecutor
-    ) -> Iterator[Progress]:
+    def _from_the_top(self, run: _Run, groups: Groups) -> Iterator[Progress]:
+        """Split one group of all tuples: where models are strict, balls become too large."""
+        packed, total = groups.group_of, groups.total
+        groups.set(np.ones(len(packed), np.int64))
+        yield from _watched(run, groups.split())
+        yield from _offer(run, groups)
+        yield from self._improve(run, groups)
+        if groups.total > total:
+            groups.set(packed)
+
+    def _bounded(self, run: _Run, groups: Groups, pool: ThreadPoolExecutor) -> Iterator[Progress]:
         """Bounds, first record by record, then by prices."""
         assert run.best is not None  # noqa: S101
         bound = Bound(groups.prepared, run.best.loss, groups.paid, pool)
@@ -193,6 +205,7 @@ class LocalSearch:
             if run.offer(judge(run.problem, start)):
                 yield Improved(*run.numbers())
             groups.set(start.class_of + 1)
+            yield from _watched(run, groups.split())
             yield from self._improve(run, groups)
 
 
@@ -215,9 +228,19 @@ def _shares(run: _Run) -> NDArray[np.float64]:
 
 
 def _offer(run: _Run, groups: Groups) -> Iterator[Progress]:
-    """Judge the groups by the models; an event if they are the new best."""
-    recoding = recoding_of(run.problem.table, groups.group_of, groups.levels)
-    if run.offer(judge(run.problem, recoding)):
+    """Judge the groups by the models; an event if they are the new best.
+
+    Groups with equal labels are one class, which persons in several of them can make unsafe. If too
+    many are refused to suppress them, their tuples are put into other groups.
+    """
+    for _ in range(MOST_REPLACEMENTS):
+        recoding = recoding_of(run.problem.table, groups.group_of, groups.levels)
+        best = judge(run.problem, recoding)
+        refused = unsafe_tuples(run.problem, recoding)
+        if best is not None or len(refused) in (0, run.problem.table.tuples):
+            break
+        yield from _watched(run, groups.replace(refused))
+    if run.offer(best):
         yield Improved(*run.numbers())
     yield from _checked(run, quiet=True)
 

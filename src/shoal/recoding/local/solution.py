@@ -144,6 +144,13 @@ def judge(problem: Problem, recoding: Recoding) -> LocalBest | None:
     return LocalBest((), loss, suppressed, len(sizes), int(sizes.min()), recoding)
 
 
+def unsafe_tuples(problem: Problem, recoding: Recoding) -> Ints:
+    """The tuples of the classes that a model refuses."""
+    refused = ~released(problem.models, counts_of_classes(problem.table, recoding))
+    found: Ints = np.flatnonzero(np.append(refused, False)[recoding.class_of])
+    return found
+
+
 def join(problem: Problem, losses: Sequence[float]) -> float:
     """The loss from those of the attributes, as for a node."""
     objective = problem.objective

@@ -7,6 +7,7 @@
 #include "local_moves.h"
 #include "local_repair.h"
 #include "local_build.h"
+#include "local_split.h"
 #include "local_anneal.h"
 #include "local_prices.h"
 #include "local_records.h"
@@ -42,6 +43,16 @@ EXPORTED int64_t shoal_local_claim(Local *local, int64_t most) { return claim_ba
 
 /* Put a free tuple into its cheapest group of all; whether there is one. */
 EXPORTED int64_t shoal_local_join(Local *local, int64_t t) { return join_cheapest(local, t); }
+
+/* Merge whole groups around a free tuple until they are safe; whether they are. */
+EXPORTED int64_t shoal_local_merge(Local *local, int64_t t) { return merge_around(local, t); }
+
+/* Split the ordered groups from `first` to below `last`; how many were. */
+EXPORTED int64_t shoal_local_split(Local *local, int64_t first, int64_t last) {
+    int64_t done = 0;
+    for (int64_t at = first; at < last; at++) done += split_best(local, AT(local->order, at));
+    return done;
+}
 
 /* Make groups of the ordered tuples: `group_of` has their numbers, from 0, on entry. */
 EXPORTED void shoal_local_build(Local *local) { build_groups(local); }

@@ -65,12 +65,13 @@ typedef struct {
     Int64s changed, looked;
     Int32s vacant;
 
-    /* The journal of moves that may be undone; a heap of balls; an order of tuples or groups. */
+    /* The journal of moves that may be undone; a heap of balls; an order of tuples or groups; the
+     * members of a group and their parts. */
     Int32s moved, moved_from, saved;
     Int64s saved_changed, saved_price;
     Flags saved_level;
     Int64s score;
-    Int32s heap, order;
+    Int32s heap, order, members, part;
     Int64s numbers;
 
     Values *values; /* NULL where sizes are enough. */

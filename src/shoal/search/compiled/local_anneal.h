@@ -54,10 +54,11 @@ static bool try_swap(Local *local, int64_t t, int64_t u, int64_t most) {
     const int64_t size_a = AT(local->size, a) - AT(local->weights, t) + AT(local->weights, u);
     const int64_t size_b = AT(local->size, b) - AT(local->weights, u) + AT(local->weights, t);
     int64_t left = cost_of_group(local, a) + cost_of_group(local, b) + most;
-    left -= widened(local, &rest, u, left / size_a + 1) * size_a;
-    if (left <= 0) return false;
-    left -= widened(local, &other, t, left / size_b + 1) * size_b;
-    if (left <= 0 || !safe_changed(local, a, t, u) || !safe_changed(local, b, u, t)) return false;
+    const int64_t price_a = widened(local, &rest, u, left / size_a + 1);
+    if (price_a >= FORBIDDEN || price_a * size_a >= left) return false;
+    left -= price_a * size_a;
+    const int64_t price_b = widened(local, &other, t, left / size_b + 1);
+    if (price_b >= FORBIDDEN || price_b * size_b >= left || !safe_changed(local, a, t, u) || !safe_changed(local, b, u, t)) return false;
     begin_moves(local);
     move_tuple(local, t, b);
     move_tuple(local, u, a);

@@ -67,9 +67,9 @@ static bool dissolve(Local *local, int64_t g) {
 static bool relocate(Local *local, int64_t t, const Label *rest, int64_t since) {
     const int64_t g = AT(local->group_of, t);
     if (!safe_changed(local, g, t, -1)) return false;
-    int64_t saving = cost_of_group(local, g);
-    saving -= g == 0 ? saving - AT(local->weights, t) * UNIT
-                     : (AT(local->size, g) - AT(local->weights, t)) * rest->price;
+    const int64_t weight = AT(local->weights, t);
+    int64_t saving = weight * UNIT;
+    if (g != 0) saving = cost_of_group(local, g) - (AT(local->size, g) - weight) * rest->price;
     const int64_t to = cheapest_group(local, t, &saving, since);
     if (to < 0) return false;
     begin_moves(local);
@@ -83,13 +83,12 @@ static int64_t saved_by_swap(const Local *local, int64_t t, int64_t u, const Lab
     const int64_t size_a = AT(local->size, a) - AT(local->weights, t) + AT(local->weights, u);
     const int64_t size_b = AT(local->size, b) - AT(local->weights, u) + AT(local->weights, t);
     int64_t saving = cost_of_group(local, a) + cost_of_group(local, b);
-    int64_t price_a = AT(local->weights, u);
     if (a == 0)
         saving -= size_a * UNIT;
     else {
-        price_a = widened(local, rest, u, saving / size_a + 1);
-        if (price_a >= FORBIDDEN) return 0;
-        saving -= price_a * size_a;
+        const int64_t price = widened(local, rest, u, saving / size_a + 1);
+        if (price >= FORBIDDEN) return 0;
+        saving -= price * size_a;
     }
     if (saving <= 0) return 0;
     if (b == 0) return saving - size_b * UNIT;
@@ -142,6 +141,9 @@ static int64_t spare_candidate(Local *local, const Ball *ball, int64_t made) {
     return chosen;
 }
 
+/* Where values are counted, each tuple of a new group takes long to find: most that are tried. */
+enum { MOST_OPENED = 32 };
+
 /* Open a group around a tuple that its group can spare, if that lowers the total. */
 static bool open_group(Local *local, int64_t t) {
     const int64_t before_all = AT(local->numbers, TOTAL);
@@ -156,7 +158,8 @@ static bool open_group(Local *local, int64_t t) {
     ball.size = 0;
     begin_moves(local);
     bool is_safe = false;
-    while (!is_safe && t >= 0 && ball.count < BALL_MEMBERS && has_room(local)) {
+    const int64_t most = only_sizes(local) ? BALL_MEMBERS : MOST_OPENED;
+    while (!is_safe && t >= 0 && ball.count < most && has_room(local)) {
         move_tuple(local, t, g);
         label_of_group(local, g, &ball.label);
         ball.member[ball.count++] = (int32_t)t;
@@ -191,8 +194,9 @@ static bool repair_tuple(Local *local, int64_t t) {
     if (AT(local->changed, g) > since) since = -1;
     Label rest = {0};
     if (g != 0 && AT(local->count, g) > 1) label_without(local, g, t, &rest);
-    return relocate(local, t, &rest, since) || (AT(local->count, g) > 1 && swap(local, t, &rest, since))
-        || open_group(local, t);
+    if (relocate(local, t, &rest, since)) return true;
+    if (AT(local->count, g) > 1 && swap(local, t, &rest, since)) return true;
+    return open_group(local, t);
 }
 
 /* Repair one group: dissolve it, else look at each of its tuples. */

@@ -46,7 +46,8 @@ static bool local_is_right(const Local *local) {
         && COVERS(local->saved_price, local->moves, 2)
         && COVERS(local->saved_level, area(local->moves, 2), m) && COVERS(local->score, n, 1)
         && COVERS(local->heap, n, 1) && local->order.length >= n
-        && local->order.length >= groups && COVERS(local->numbers, NUMBERS, 1);
+        && local->order.length >= groups && COVERS(local->members, n, 1)
+        && COVERS(local->part, n, 1) && COVERS(local->numbers, NUMBERS, 1);
 }
 
 #endif

@@ -1,0 +1,127 @@
+"""The prices that bound local recodings, checked by plain Python that shares nothing with them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from recoding.local_problems import random_problem
+from shoal.proof.prices import Column, Violation, check_prices
+from shoal.recoding.local import bound as bounds
+from shoal.recoding.local.bound import Bound
+from shoal.recoding.local.prepare import UNIT, prepare
+from shoal.recoding.local.run import LocalSearch
+from shoal.search.incumbent import Limits
+from shoal.search.objective import CellObjective
+from shoal.search.problem import Problem
+
+K = 4
+
+
+def bound_of(problem: Problem, aggregate: str = "mean") -> Bound:
+    """A bound that is not computed yet, for a problem and what its best recoding pays."""
+    assert isinstance(problem.objective, CellObjective)
+    problem = replace(problem, objective=replace(problem.objective, aggregate=aggregate))
+    *_, last = LocalSearch("low").search(problem, Limits(threads=1))
+    assert last.best is not None
+    paid = np.full(problem.table.tuples, UNIT // 3)
+    return Bound(prepare(problem), last.best.loss, paid, ThreadPoolExecutor(1))
+
+
+def violation(bound: Bound, prices: NDArray[np.int64]) -> Violation | None:
+    """What the plain check finds."""
+    problem = bound.prepared.problem
+    objective, table = problem.objective, problem.table
+    assert isinstance(objective, CellObjective)
+    columns = [
+        Column(
+            [each.tolist() for each in attribute.groups],
+            [[Fraction(cost) for cost in each.tolist()] for each in objective.costs[j]],
+            problem.lattice.bottom[j],
+            problem.lattice.top[j],
+            Fraction(float(bound.scale.shares[j])),
+        )
+        for j, attribute in enumerate(table.attributes)
+    ]
+    tuples = np.stack(table.codes, axis=1).tolist()
+    fractions = [Fraction(price, UNIT) for price in prices.tolist()]
+    return check_prices(columns, tuples, table.weights.tolist(), fractions, K)
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "geometric"])
+def test_plain_python_accepts_the_prices_of_both_bounds(aggregate: str) -> None:
+    bound = bound_of(random_problem(7, 60, K), aggregate)
+    bound.by_records()
+    by_records = bound.loss
+    assert by_records > 0
+    assert violation(bound, bound.prices) is None
+    for _ in bound.by_prices():
+        pass
+    assert bound.loss > by_records
+    assert violation(bound, bound.prices) is None
+
+
+def test_plain_python_refuses_prices_that_are_too_high() -> None:
+    bound = bound_of(random_problem(7, 60, K))
+    for _ in bound.by_prices():
+        pass
+    higher = bound.prices + bound.prices // 10
+    found = violation(bound, higher)
+    assert found is not None
+    assert found.levels is not None
+    assert len(found.tuples) > 1
+    above = bound.prices.copy()
+    above[3] = 2 * UNIT
+    assert violation(bound, above) == Violation(None, (3,))
+
+
+@pytest.mark.parametrize("visits", [0, 200, 5000])
+def test_prices_are_a_bound_whatever_the_effort(
+    visits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "VISITS", visits)
+    bound = bound_of(random_problem(8, 60, K))
+    for _ in bound.by_prices():
+        pass
+    assert violation(bound, bound.prices) is None
+
+
+@pytest.mark.parametrize("distances", [0, 10, 60])
+def test_records_are_bounded_whatever_the_effort(
+    distances: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "DISTANCES", 10**9)
+    bound = bound_of(random_problem(9, 300, K))
+    bound.by_records()
+    exact = bound.prices
+    monkeypatch.setattr(bounds, "DISTANCES", distances)
+    less = bound_of(random_problem(9, 300, K))
+    less.by_records()
+    assert (less.prices <= exact).all()
+
+
+def test_a_record_costs_at_least_its_distance_to_the_nearest_that_make_k() -> None:
+    problem = random_problem(10, 150, K)
+    bound = bound_of(problem)
+    bound.by_records()
+    table, objective = problem.table, problem.objective
+    assert isinstance(objective, CellObjective)
+    for t in range(table.tuples):
+        records = []
+        for u in range(table.tuples):
+            cost = 0.0
+            for j, attribute in enumerate(table.attributes):
+                codes = table.codes[j]
+                level = next(
+                    level
+                    for level in range(attribute.limit + 1)
+                    if attribute.groups[level][codes[t]] == attribute.groups[level][codes[u]]
+                )
+                cost += objective.costs[j][level][codes[t]] / len(table.attributes)
+            records += [cost] * int(table.weights[u])
+        assert bound.prices[t] / UNIT == pytest.approx(sorted(records)[K - 1], abs=1e-7)
