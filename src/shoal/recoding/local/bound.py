@@ -86,7 +86,6 @@ class Bound:
 
     prepared: Prepared
     best: float
-    paid: Ints
     pool: ThreadPoolExecutor
     prices: Ints = field(init=False)
     loss: float = 0.0
@@ -96,7 +95,7 @@ class Bound:
         assert isinstance(objective, CellObjective)  # noqa: S101
         self.scale = scale_of(objective, self.best)
         self.costs = costs_of(self.prepared.problem, self.scale.shares, by_label=False)
-        self.prices = np.zeros(len(self.paid), np.int64)
+        self.prices = np.zeros(self.prepared.problem.table.tuples, np.int64)
 
     def _offer(self, prices: Ints) -> None:
         table = self.prepared.problem.table
@@ -107,15 +106,15 @@ class Bound:
     def by_records(self) -> None:
         """Record by record: always affordable, often half of the loss."""
         tree = Records(self.prepared, self.costs, fewest(self.prepared))
-        self._offer(tree.least(np.full(len(self.paid), UNIT), DISTANCES, self.pool))
+        self._offer(tree.least(np.full(len(self.prices), UNIT), DISTANCES, self.pool))
 
-    def by_prices(self) -> Iterator[None]:
-        """Prices that start at what records pay, capped, raised and capped again.
+    def by_prices(self, paid: Ints) -> Iterator[None]:
+        """Prices that start at what records pay now, capped, raised and capped again.
 
         It ends early where the labels are too many to visit.
         """
         dual = Prices(self.prepared, self.costs, fewest(self.prepared))
-        prices = self.paid
+        prices = paid
         for raised in RAISES:
             prices = dual.capped(prices, VISITS)
             self._offer(prices)

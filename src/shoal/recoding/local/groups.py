@@ -38,10 +38,10 @@ MORE = 8
 BATCH, CLAIMS, REPAIRS = 4096, 8192, 1024
 """Tuples that a thread takes at a time, balls and groups between two looks at the clock."""
 
-ENOUGH = 0.001
+ENOUGH = 0.0002
 """Repair ends when a sweep gains less than this share."""
 
-ANNEALED, COOLINGS, HEAT = 0.3, 40, 0.5
+ANNEALED, COOLINGS, HEAT = 0.3, 40, 0.4
 """Annealing moves this share of the tuples, the costliest, at so many temperatures that fall from
 this multiple of what a record costs on average."""
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Effort = Literal["low", "normal", "high"]
 
-ROUNDS: dict[Effort, int] = {"low": 0, "normal": 2, "high": 20}
+ROUNDS: dict[Effort, int] = {"low": 0, "normal": 6, "high": 60}
 """Rounds of annealing; less where a limit ends them."""
 
 STEPS = 20
@@ -154,11 +154,15 @@ class LocalSearch:
         yield from self._full_domain(run, groups)
         if run.best is None:
             return
-        yield from self._bounded(run, groups, pool)
+        bound = Bound(groups.prepared, run.best.loss, pool)
+        bound.by_records()
+        yield from _bounded(run, bound)
         for _ in range(ROUNDS[self.effort]):
             yield from _watched(run, groups.anneal(STEPS))
             yield from _offer(run, groups)
             run.sweeps += 1
+        for _ in bound.by_prices(groups.paid):
+            yield from _bounded(run, bound)
 
     def _improve(self, run: _Run, groups: Groups) -> Iterator[Progress]:
         yield from _watched(run, groups.extend_lists())
@@ -175,17 +179,6 @@ class LocalSearch:
         yield from self._improve(run, groups)
         if groups.total > total:
             groups.set(packed)
-
-    def _bounded(self, run: _Run, groups: Groups, pool: ThreadPoolExecutor) -> Iterator[Progress]:
-        """Bounds, first record by record, then by prices."""
-        assert run.best is not None  # noqa: S101
-        bound = Bound(groups.prepared, run.best.loss, groups.paid, pool)
-        bound.by_records()
-        run.bound = max(run.bound, bound.loss)
-        yield from _checked(run)
-        for _ in bound.by_prices():
-            run.bound = max(run.bound, bound.loss)
-            yield from _checked(run)
 
     def _full_domain(self, run: _Run, groups: Groups) -> Iterator[Progress]:
         """Search full-domain until no node can be better; refine a node that is.
@@ -243,6 +236,12 @@ def _offer(run: _Run, groups: Groups) -> Iterator[Progress]:
     if run.offer(best):
         yield Improved(*run.numbers())
     yield from _checked(run, quiet=True)
+
+
+def _bounded(run: _Run, bound: Bound) -> Iterator[Progress]:
+    """An event of the bound."""
+    run.bound = max(run.bound, bound.loss)
+    yield from _checked(run)
 
 
 def _watched(run: _Run, steps: Iterator[None]) -> Iterator[Progress]:
