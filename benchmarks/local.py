@@ -3,8 +3,8 @@
 Adult and mach2019 from the folder SHOAL_DATA, with their first columns as quasi-identifiers and
 Iyengar's loss, without suppression. Every event that changes the loss or the bound is a line: CPU
 seconds, wall seconds, loss, bound, gap. Then the loss that ARX's local transformation reached, with
-its CPU seconds, and the full-domain optimum with 5 % suppressed. `--growth` recodes random tables of
-ten attributes with 10^4, 10^5 and more tuples, and prints time and memory.
+its CPU seconds, and the full-domain optimum with 5 % suppressed. `--growth` recodes random tables
+of ten attributes with 10^4, 10^5 and more tuples, and prints time and memory.
 
     python benchmarks/local.py --quick
     python benchmarks/local.py --growth 6 --output benchmarks/results/local.txt

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from shoal.values import Ints
 
 SEED = 20261116
-PASSES = 12
+PASSES = 20
 """Orders in which tuples are compared with their neighbours."""
 
 WINDOW, NEAREST = 8, 16
