@@ -6,8 +6,8 @@ seconds, wall seconds, loss, bound, gap. Then the loss that ARX's local transfor
 its CPU seconds, and the full-domain optimum with 5 % suppressed. `--growth` recodes random tables
 of ten attributes with 10^4, 10^5 and more tuples, and prints time and memory.
 
-    python benchmarks/local.py --quick
-    python benchmarks/local.py --growth 6 --output benchmarks/results/local.txt
+    python -m benchmarks.local --quick
+    python -m benchmarks.local --growth 6 --output benchmarks/results/local.txt
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
+from benchmarks.box import Case
 
-from box import Case
 from shoal.encode.hierarchy import Hierarchy
 from shoal.encode.table import Attribute, Table, groups_with_missing
 from shoal.events import Improved, Stopped
@@ -60,7 +60,8 @@ def cases(*, quick: bool) -> Iterator[Case]:
 
 def recode(problem: Problem, effort: Effort, threads: int | None, out: TextIO) -> float | None:
     """Print the events that change something; the last loss."""
-    cpu, seen = time.process_time(), (None, 0.0)
+    cpu = time.process_time()
+    seen: tuple[float | None, float] = (None, 0.0)
     event = None
     for event in LocalSearch(effort).search(problem, Limits(threads=threads)):
         loss = None if event.best is None else event.best.loss

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from recoding.local_problems import random_problem
 from shoal.proof.prices import Column, Violation, check_prices
-from shoal.recoding.local import bound as bounds
-from shoal.recoding.local.bound import Bound
+from shoal.recoding.local.bound import VISITS, Bound
 from shoal.recoding.local.prepare import UNIT, prepare
 from shoal.recoding.local.run import LocalSearch
 from shoal.search.incumbent import Limits
@@ -32,9 +31,9 @@ def bound_of(problem: Problem, aggregate: str = "mean") -> Bound:
     return Bound(prepare(problem), last.best.loss, ThreadPoolExecutor(1))
 
 
-def price(bound: Bound) -> None:
+def price(bound: Bound, visits: int = VISITS) -> None:
     """Bound by prices that start at a third of what a suppressed record costs."""
-    for _ in bound.by_prices(np.full(len(bound.prices), UNIT // 3)):
+    for _ in bound.by_prices(np.full(len(bound.prices), UNIT // 3), visits):
         pass
 
 
@@ -84,27 +83,19 @@ def test_plain_python_refuses_prices_that_are_too_high() -> None:
 
 
 @pytest.mark.parametrize("visits", [0, 200, 5000])
-def test_prices_are_a_bound_whatever_the_effort(
-    visits: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bounds, "VISITS", visits)
+def test_prices_are_a_bound_whatever_the_effort(visits: int) -> None:
     bound = bound_of(random_problem(8, 60, K))
-    price(bound)
+    price(bound, visits)
     assert violation(bound, bound.prices) is None
 
 
-@pytest.mark.parametrize("distances", [0, 10, 60])
-def test_records_are_bounded_whatever_the_effort(
-    distances: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bounds, "DISTANCES", 10**9)
-    bound = bound_of(random_problem(9, 300, K))
-    bound.by_records()
-    exact = bound.prices
-    monkeypatch.setattr(bounds, "DISTANCES", distances)
-    less = bound_of(random_problem(9, 300, K))
-    less.by_records()
-    assert (less.prices <= exact).all()
+@pytest.mark.parametrize("distances", [0, 10, 20])
+def test_records_are_bounded_whatever_the_effort(distances: int) -> None:
+    bound, less = (bound_of(random_problem(9, 300, K)) for _ in range(2))
+    bound.by_records(10**9)
+    less.by_records(distances)
+    assert (less.prices <= bound.prices).all()
+    assert less.loss < bound.loss
 
 
 def test_a_record_costs_at_least_its_distance_to_the_nearest_that_make_k() -> None:

@@ -37,10 +37,10 @@ LEAST_SLOPE_AT = 1e-6
 """Chords of the logarithm end here at least: a longer chord is a lower bound, too."""
 
 DISTANCES = 1000
-"""Distances that are measured for a record at most."""
+"""Distances that are measured for a tuple at most, unless the caller says otherwise."""
 
 VISITS = 3 * 10**8
-"""Tuples that are visited for one capping of prices at most."""
+"""Tuples that are visited for one capping of prices at most, unless the caller says otherwise."""
 
 RAISES = tuple(max(0.05, 0.5 * 0.7**i) for i in range(7))
 """How much prices are raised, as a share, before they are capped again."""
@@ -103,12 +103,12 @@ class Bound:
         if loss > self.loss:
             self.loss, self.prices = loss, prices
 
-    def by_records(self) -> None:
+    def by_records(self, distances: int = DISTANCES) -> None:
         """Record by record: always affordable, often half of the loss."""
         tree = Records(self.prepared, self.costs, fewest(self.prepared))
-        self._offer(tree.least(np.full(len(self.prices), UNIT), DISTANCES, self.pool))
+        self._offer(tree.least(np.full(len(self.prices), UNIT), distances, self.pool))
 
-    def by_prices(self, paid: Ints) -> Iterator[None]:
+    def by_prices(self, paid: Ints, visits: int = VISITS) -> Iterator[None]:
         """Prices that start at what records pay now, capped, raised and capped again.
 
         It ends early where the labels are too many to visit.
@@ -116,9 +116,9 @@ class Bound:
         dual = Prices(self.prepared, self.costs, fewest(self.prepared))
         prices = paid
         for raised in RAISES:
-            prices = dual.capped(prices, VISITS)
+            prices = dual.capped(prices, visits)
             self._offer(prices)
             yield
-            if dual.done[GIVEN_UP] or dual.done[VISITED] > VISITS:
+            if dual.done[GIVEN_UP] or dual.done[VISITED] > visits:
                 return
             prices = (prices * (1 + raised)).astype(np.int64)

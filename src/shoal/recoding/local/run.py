@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from shoal.events import NO_PROOF, Improved, Progress, Proved, Stopped
-from shoal.recoding.local.bound import Bound
+from shoal.recoding.local.bound import DISTANCES, VISITS, Bound
 from shoal.recoding.local.groups import Groups
 from shoal.recoding.local.prepare import PATH_BITS, costs_of, paths_of, prepare
 from shoal.recoding.local.solution import (
@@ -38,6 +38,9 @@ Effort = Literal["low", "normal", "high"]
 
 ROUNDS: dict[Effort, int] = {"low": 0, "normal": 6, "high": 60}
 """Rounds of annealing; less where a limit ends them."""
+
+MORE_EFFORT: dict[Effort, int] = {"low": 1, "normal": 1, "high": 20}
+"""How many times the usual distances and visits the bounds may cost."""
 
 STEPS = 20
 """Moves tried for each chosen tuple in a round."""
@@ -155,13 +158,14 @@ class LocalSearch:
         if run.best is None:
             return
         bound = Bound(groups.prepared, run.best.loss, pool)
-        bound.by_records()
+        more = MORE_EFFORT[self.effort]
+        bound.by_records(DISTANCES * more)
         yield from _bounded(run, bound)
         for _ in range(ROUNDS[self.effort]):
             yield from _watched(run, groups.anneal(STEPS))
             yield from _offer(run, groups)
             run.sweeps += 1
-        for _ in bound.by_prices(groups.paid):
+        for _ in bound.by_prices(groups.paid, VISITS * more):
             yield from _bounded(run, bound)
 
     def _improve(self, run: _Run, groups: Groups) -> Iterator[Progress]:
