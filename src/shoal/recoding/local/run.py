@@ -139,7 +139,7 @@ class LocalSearch:
         with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
             try:
                 yield from self._steps(run, pool)
-                ended = NO_PROOF
+                ended = run.stop_reason() or NO_PROOF
             except _Limit as limit:
                 ended = str(limit)
         yield run.last(ended)
