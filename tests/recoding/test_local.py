@@ -27,6 +27,7 @@ from models_oracle import (
 from problems import Case, ladders, person_problem, problem_of, sensitive_problem, table_of
 from recoding.local_oracle import least_loss
 from recoding.local_problems import EIGHT, random_problem
+from shoal.errors import UserError
 from shoal.events import Progress
 from shoal.loss.builtin import Discernibility, Iyengar, NonUniformEntropy, Precision
 from shoal.privacy.alpha import AlphaAnonymity
@@ -227,8 +228,10 @@ def test_a_missing_cell_joins_values_only_where_one_label_is_left() -> None:
 def test_a_loss_of_classes_is_refused_with_the_reason() -> None:
     problem = random_problem(3, 20)
     refused = replace(problem, objective=objective_of(problem.table, Discernibility(), "mean"))
-    assert "does not charge cells" in str(refusal(refused))
     assert refusal(problem) is None
+    with pytest.raises(UserError, match="does not charge cells") as error:
+        next(iter(LocalSearch().search(refused, Limits())))
+    assert error.value.code == "no-local-recoding"
 
 
 def test_a_time_limit_ends_with_the_best_so_far() -> None:

@@ -7,6 +7,7 @@
 - `rows.py`: the source, counted again for the checker; `instance.py`: the classes and the loss of a
   node.
 - `bound.py`: what every node of a box costs at least.
+- `prices.py`: whether prices of records bound the loss of every local recoding.
 
 The argument is in docs/internals/proof.md.
 """

@@ -1,1 +1,14 @@
-"""Local recoding."""
+"""Local recoding: every class has its own levels, with a bound of what any such recoding loses.
+
+Read in this order:
+
+- `run.py`: `LocalSearch`, from a problem to events; `refusal` says why a problem cannot be recoded.
+- `solution.py`: `Recoding`, what it costs, and whether the models accept its classes.
+- `prepare.py`: a problem as paths and whole costs; `memory.py`: the memory of the compiled code.
+- `groups.py`: packing, repairing and annealing groups, in C: `search/compiled/local.h` and the
+  files that begin with `local_`, compiled as `local.c` into the library of the search.
+- `bound.py`: the two lower bounds. `records.py` looks at one record at a time, `prices.py` at all
+  labels. `shoal.proof.prices` checks prices in plain Python.
+
+The argument is in docs/internals/local.md.
+"""

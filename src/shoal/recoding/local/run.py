@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from shoal.errors import UserError
 from shoal.events import NO_PROOF, Improved, Progress, Proved, Stopped
 from shoal.recoding.local.bound import DISTANCES, VISITS, Bound
 from shoal.recoding.local.groups import Groups
@@ -134,7 +135,11 @@ class LocalSearch:
         """Yields progress, each improvement, and at last Proved or Stopped."""
         reason = refusal(problem)
         if reason is not None:
-            raise ValueError(reason)
+            raise UserError(
+                reason,
+                code="no-local-recoding",
+                hint="use full-domain recoding, or another loss or model",
+            )
         run = _Run(problem, limits)
         with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
             try:

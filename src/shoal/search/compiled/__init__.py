@@ -1,4 +1,4 @@
-"""The compiled box search: C, built when the package is installed, called through ctypes.
+"""The compiled box search and local recoding: C, built on installation, called through ctypes.
 
 Read in this order:
 
@@ -12,6 +12,8 @@ Read in this order:
   (attributes that fall together), `branching.h`; `persons.h`, `removal.h` and `sensitive.h` (what
   is demanded of classes), `class_loss.h` (losses by class), `sizes.h` (memory of wrong sizes is
   refused).
+- `local.c` and the files `local*.h` are those of local recoding (`shoal.recoding.local`), a second
+  translation unit of the same library. It shares `state.h` and `removal.h`.
 - `explorer.py`: the Python side of one thread; `pool.py`: the threads, which share open boxes
   (`boxes.py`) and the best cost.
 - `build.py` compiles the C files into one library, `library.py` loads it or says why there is none;
