@@ -29,8 +29,11 @@ UNIT = 2**30
 FORBIDDEN = 2**34
 """What a label costs that an attribute may not have (local.h)."""
 
-PATH_BITS = 64
-"""The bits of a path."""
+PATH_BITS = 63
+"""The most bits of a path; with one more, a path could not be shifted out of its 64 bits."""
+
+MOST_LEVELS = 254
+"""The highest level that is distinguished; one more means a label that is forbidden."""
 
 ROUNDING = 2.0**-40
 """Products of costs are lowered by this share before they are rounded down, so that a rounding
@@ -60,7 +63,7 @@ class Paths:
 
     def level_of_bit(self) -> NDArray[np.uint8]:
         """The level at which two paths meet whose highest different bit is `b - 1`; 0: equal."""
-        levels = np.full(PATH_BITS + 1, self.lowest, np.uint8)
+        levels = np.full(65, self.lowest, np.uint8)
         for step in self.steps:
             levels[step.shift + 1 : step.shift + step.bits + 1] = step.level + 1
         return levels

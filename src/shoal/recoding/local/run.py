@@ -15,7 +15,7 @@ from shoal.errors import UserError
 from shoal.events import NO_PROOF, Improved, Progress, Proved, Stopped
 from shoal.recoding.local.bound import DISTANCES, VISITS, Bound
 from shoal.recoding.local.groups import Groups
-from shoal.recoding.local.prepare import PATH_BITS, costs_of, paths_of, prepare
+from shoal.recoding.local.prepare import MOST_LEVELS, PATH_BITS, costs_of, paths_of, prepare
 from shoal.recoding.local.solution import (
     LocalBest,
     Recoding,
@@ -66,7 +66,10 @@ def refusal(problem: Problem) -> str | None:
     if len(table.attributes) > MOST_ATTRIBUTES:
         return f"local recoding takes at most {MOST_ATTRIBUTES} quasi-identifiers"
     for j, attribute in enumerate(table.attributes):
-        if paths_of(table, j, problem.lattice.bottom[j]).bits > PATH_BITS:
+        if (
+            attribute.limit > MOST_LEVELS
+            or paths_of(table, j, problem.lattice.bottom[j]).bits > PATH_BITS
+        ):
             return f"the hierarchy of {attribute.name!r} has too many levels with many groups"
     return missing()
 

@@ -75,7 +75,7 @@ static int64_t anneal(Local *local, int64_t chosen, int64_t steps, int64_t heat,
         if (listed == 0) continue;
         const int64_t u = AT(local->near, t * local->width + random_below(&state, listed));
         const int64_t g = AT(local->group_of, u), most = tolerated(&state, heat) + 1;
-        if (g == AT(local->group_of, t)) continue;
+        if (g < 0 || g == AT(local->group_of, t)) continue;
         if (safe_changed(local, AT(local->group_of, t), t, -1)
             && try_relocation(local, t, g, most))
             made++;
