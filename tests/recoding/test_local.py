@@ -225,6 +225,19 @@ def test_a_missing_cell_joins_values_only_where_one_label_is_left() -> None:
     assert_safe(problem_of(case), last.best)
 
 
+def test_levels_below_the_one_that_an_attribute_must_have_are_not_used() -> None:
+    problem = random_problem(5, 200)
+    first, *others = problem.table.attributes
+    table = replace(problem.table, attributes=(replace(first, lowest=2), *others))
+    problem = replace(problem, table=table, objective=objective_of(table, Iyengar(), "mean"))
+    last = last_event(problem)
+    assert isinstance(last.best, LocalBest)
+    assert_safe(problem, last.best)
+    assert last.best.recoding.levels[:, 0].min() >= 2
+    assert last.best.recoding.levels[:, 1].min() == 0
+    assert last.bound > 3 / 7 / 3
+
+
 def test_a_loss_of_classes_is_refused_with_the_reason() -> None:
     problem = random_problem(3, 20)
     refused = replace(problem, objective=objective_of(problem.table, Discernibility(), "mean"))
