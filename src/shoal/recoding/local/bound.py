@@ -66,7 +66,9 @@ def scale_of(objective: CellObjective, best: float) -> Scale:
     if objective.aggregate != "geometric":
         return Scale(priorities / priorities.sum(), 1.0, geometric=False)
     count = len(priorities)
-    most = np.clip(((1 + best) ** count - 1) * (1 + ROUNDING) / priorities, LEAST_SLOPE_AT, 1.0)
+    most, counts = np.ones(count), priorities > 0
+    highest = ((1 + best) ** count - 1) * (1 + ROUNDING) / priorities[counts]
+    most[counts] = np.clip(highest, LEAST_SLOPE_AT, 1.0)
     slopes = np.log1p(priorities * most) / most / count
     return Scale(slopes / slopes.sum(), float(slopes.sum()), geometric=True)
 

@@ -63,6 +63,8 @@ def refusal(problem: Problem) -> str | None:
         return f"local recoding does not know the model {unknown[0]}"
     if table.population is not None:
         return "local recoding does not count a population"
+    if not any(attribute.priority > 0 for attribute in table.attributes):
+        return "no quasi-identifier has a priority above 0"
     if len(table.attributes) > MOST_ATTRIBUTES:
         return f"local recoding takes at most {MOST_ATTRIBUTES} quasi-identifiers"
     for j, attribute in enumerate(table.attributes):
