@@ -97,7 +97,7 @@ def compare(effort: Effort, threads: int | None, out: TextIO, *, quick: bool) ->
 
 
 def random_table(tuples: int) -> Problem:
-    """A problem of ten attributes of 100 values, in tens, in twenties, and all."""
+    """A problem of ten attributes of 100 values, in fives, in twenties, and all."""
     random = np.random.default_rng(1)
     rows = [(f"{i}", f"{i // 5}-", f"{i // 20}--", "*") for i in range(100)]
     attributes, codes = [], []
