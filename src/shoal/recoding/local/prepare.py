@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.search.demands import ENTROPY, EQUAL, SHARES, demands_of, values_of
+from shoal.search.compiled.demands import ENTROPY, EQUAL, SHARES, demands_of
+from shoal.search.compiled.sensitive import values_of
 from shoal.search.objective import CellObjective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.encode.table import Table
-    from shoal.search.demands import Values
+    from shoal.search.compiled.sensitive import Values
     from shoal.search.problem import Problem
 
     Floats = NDArray[np.float64]

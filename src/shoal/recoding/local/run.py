@@ -23,8 +23,8 @@ from shoal.recoding.local.solution import (
     recoding_of,
     unsafe_tuples,
 )
+from shoal.search.compiled.demands import is_known
 from shoal.search.compiled.library import missing
-from shoal.search.demands import is_known
 from shoal.search.incumbent import LOSS_TOLERANCE, Limits
 from shoal.search.objective import CellObjective
 from shoal.search.strategies.box import BoxSearch
