@@ -31,8 +31,17 @@ from shoal.engines.opening import (
 )
 from shoal.errors import BadDefinition, BadOutput, Mistake, after_publishing
 from shoal.events import Event, History, Phase, Proved, Released, Working
+from shoal.local_release import (
+    check_local,
+    check_options,
+    full_domain_only,
+    local_classes,
+    local_levels,
+    search_local,
+)
 from shoal.proof.format import LevelRange, subject_of
 from shoal.proof.log import ProofLog
+from shoal.recoding.local.solution import LocalBest
 from shoal.release.transformation import stage_transformation, transformation_text
 from shoal.releasing import Ask as Ask
 from shoal.releasing import Found, about_run, write_release
@@ -85,6 +94,7 @@ def run(
     definition = load(definition)
     target = _target(definition, file)
     asked_for = {"proof": proof, "transformation": transformation}
+    check_options(definition, {**asked_for, "node": node, "ask": ask})
     further = {key: Path(path) for key, path in asked_for.items() if path is not None}
     check_written(definition, file, further)
     for path in further.values():
@@ -166,14 +176,20 @@ def make_release(
     """
     watch = Stopwatch()
     observe(Phase("read", source.name))
-    prepared = prepare(definition, source, target, file=file)
+    prepared = prepare(definition, source, target, file=file, local=True)
+    if definition.recoding == "local":
+        check_options(definition, {"proof": proof, "node": node, "ask": ask})
+        check_local(prepared, source)
     watch.lap("read")
 
     problem, settings = prepared.problem, prepared.definition.search
     chosen = None if node is None else judge_node(problem, node_of(prepared.table, node))
     observe(Phase("search", f"{problem.table.tuples:,} tuples, {problem.nodes:,} nodes"))
     history = History(observe)
-    last = search(problem, settings, history, keep_best=keep_best, log=proof)
+    if definition.recoding == "local":
+        last = search_local(problem, settings, history, keep_best=keep_best)
+    else:
+        last = search(problem, settings, history, keep_best=keep_best, log=proof)
     best, choice = last.best, None
     if chosen is not None:
         best = chosen
@@ -185,7 +201,10 @@ def make_release(
     is_best = choice is None or tuple(choice.levels.values()) == best.node
     if proof is not None and isinstance(last, Proved) and is_best:
         _stage_proof(proof, prepared, best, about.fingerprint)
-    found = Found(best, problem.partition(best.node), about, choice)
+    if isinstance(best, LocalBest):
+        found = Found(best, local_classes(problem, best), about, local=local_levels(problem, best))
+    else:
+        found = Found(best, problem.partition(best.node), about, choice)
     staged, result = write_release(prepared, found, source, target, observe, ask=ask, spark=spark)
     return Made(staged, result, prepared)
 
@@ -197,13 +216,17 @@ def prepare(
     *,
     file: str,
     domain: Mapping[str, Mapping[str, int]] | None = None,
+    local: bool = False,
 ) -> Prepared:
     """Match the definition with the columns, count the distinct tuples, state the problem.
 
     Refuses here, before the search, what could not be written to the target after it. `domain` are
     the values of quasi-identifiers in the table that the source was selected from, with their
-    records: hierarchies are made for all of them.
+    records: hierarchies are made for all of them. Unless the caller knows `local` recoding, a
+    definition that says so is refused.
     """
+    if definition.recoding == "local" and not local:
+        raise full_domain_only("this command")
     columns = tuple(column.name for column in source.columns())
     with_roles = against_columns(definition, columns, source.name, file)
     check_columns(source, target, with_roles.names("quasi-identifier", "sensitive", "keep"))

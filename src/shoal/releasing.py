@@ -11,6 +11,8 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from shoal.cautions.examine import examine_release, refuse_if_strict
 from shoal.collapse.read import open_population
 from shoal.engines.duckdb.staged import formula_cautions
@@ -19,22 +21,22 @@ from shoal.engines.opening import recode_into, records_by_source
 from shoal.engines.options import DatabaseTarget, FileTarget, without_password
 from shoal.errors import Declined, Refused
 from shoal.events import Event, History, Phase, Progress
-from shoal.release.recode import recoding
+from shoal.release.recode import local_recoding, recoding
 from shoal.report.proposal import Proposal, propose_release
 from shoal.report.result import Release, Run, Stopwatch, build_result
 from shoal.verify.judge import verify
 from shoal.verify.sources import source_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from shoal.definition.model import Definition
     from shoal.encode.table import Table
-    from shoal.engines.base import Source, Staged
+    from shoal.engines.base import Recoding, Source, Staged
     from shoal.engines.options import Target
     from shoal.report.result import ShownResult
     from shoal.search.problem import Partition, Problem
-    from shoal.values import Best, Choice, Node, Verdict
+    from shoal.values import Best, Choice, Ints, Node, StatedLevels, Verdict
 
 Observer: TypeAlias = Callable[[Event], None]
 Ask: TypeAlias = Callable[[Proposal], bool]
@@ -66,23 +68,68 @@ Judge: TypeAlias = "Callable[[Prepared, Source, Source, Node], Verdict]"
 
 
 @dataclass(frozen=True, eq=False)
+class LocalLevels:
+    """A local recoding: the levels of each tuple, in rows, and what each attribute lost.
+
+    The row of a suppressed tuple means nothing.
+    """
+
+    levels: Ints
+    losses: Sequence[float]
+
+
+@dataclass(frozen=True, eq=False)
 class Found:
-    """The node to release, its classes, the search that led to it, and the choice of a person."""
+    """The node to release, its classes, the search that led to it, and the choice of a person.
+
+    A local recoding has `local` in place of a node.
+    """
 
     best: Best
     classes: Partition
     about: Run
     choice: Choice | None = None
+    local: LocalLevels | None = None
+
+    @property
+    def node(self) -> Node:
+        """The released level of each attribute; the highest one where there are several.
+
+        Every record of a class has the same label at the highest level too. So what is counted
+        there is never finer than the release.
+        """
+        if self.local is None:
+            return self.best.node
+        kept = self.classes.kept[self.classes.class_of]
+        return tuple(self.local.levels[kept].max(axis=0).tolist())
+
+    def records_at(self, prepared: Prepared) -> dict[str, dict[int, int]] | None:
+        """The released records at each level of each attribute; None without local recoding."""
+        if self.local is None:
+            return None
+        kept = self.classes.kept[self.classes.class_of]
+        weights, found = prepared.table.weights[kept], {}
+        for j, attribute in enumerate(prepared.table.attributes):
+            counts = np.bincount(self.local.levels[kept, j], weights).astype(np.int64).tolist()
+            found[attribute.name] = {level: n for level, n in enumerate(counts) if n}
+        return found
 
 
 def judge_alone(prepared: Prepared, source: Source, written: Source, node: Node) -> Verdict:
     """The verdict of the verifier on a release by itself."""
+    levels = dict(zip(prepared.definition.quasi_identifiers, node, strict=True))
+    return _judge(prepared, source, written, levels)
+
+
+def _judge(
+    prepared: Prepared, source: Source, written: Source, levels: Mapping[str, StatedLevels]
+) -> Verdict:
     definition = prepared.definition
     with open_population(definition) as population:
         return verify(
             definition,
             written,
-            levels=dict(zip(definition.quasi_identifiers, node, strict=True)),
+            levels=levels,
             columns=prepared.columns,
             values=prepared.values,
             source=source,
@@ -108,11 +155,11 @@ def write_release(
     A person is asked before anything is staged: no temporary file exists and no table is locked
     while they think. What is staged then must have as many records as they saw.
     """
-    definition, watch, node = prepared.definition, found.about.watch, found.best.node
+    definition, watch, node = prepared.definition, found.about.watch, found.node
     observe(Phase("warn"))
     cautions = examine_release(definition, source, prepared.table, node)
     refuse_if_strict(definition, cautions)
-    released = _released(prepared.problem, found.best, found.classes)
+    released = _released(prepared, found)
     proposed = build_result(found.about, released, cautions, verified=False, chosen=found.choice)
     watch.lap("warnings")
     if ask is not None:
@@ -121,22 +168,17 @@ def write_release(
         watch.lap("ask")
 
     observe(Phase("release"))
-    plan = recoding(
-        definition,
-        columns=prepared.columns,
-        table=prepared.table,
-        node=node,
-        class_of=found.classes.class_of,
-        kept=found.classes.kept,
-    )
-    staged = recode(source, plan, target, spark=spark)
+    staged = recode(source, _plan(prepared, found), target, spark=spark)
     watch.lap("release")
 
     with ExitStack() as undo:
         undo.callback(staged.discard)
         observe(Phase("verify"))
         with closing(staged.source()) as written:
-            verdict = judge(prepared, source, written, node)
+            if released.records_at is None:
+                verdict = judge(prepared, source, written, node)
+            else:
+                verdict = _judge(prepared, source, written, released.records_at)
             formulas = tuple(formula_cautions(target, written))
             sha256 = written.fingerprint()
         watch.lap("verify")
@@ -153,6 +195,27 @@ def write_release(
         )
         undo.pop_all()
     return staged, result
+
+
+def _plan(prepared: Prepared, found: Found) -> Recoding:
+    """What the engine has to release."""
+    classes, table = found.classes, prepared.table
+    if found.local is not None:
+        return local_recoding(
+            prepared.definition,
+            columns=prepared.columns,
+            table=table,
+            levels=found.local.levels,
+            kept=classes.kept[classes.class_of],
+        )
+    return recoding(
+        prepared.definition,
+        columns=prepared.columns,
+        table=table,
+        node=found.node,
+        class_of=classes.class_of,
+        kept=classes.kept,
+    )
 
 
 def _ask(
@@ -218,11 +281,19 @@ def refuse_unless_safe(verdict: Verdict) -> None:
         )
 
 
-def _released(problem: Problem, best: Best, classes: Partition) -> Release:
+def _released(prepared: Prepared, found: Found) -> Release:
     """What the result says of the release: losses, classes, records of each tuple."""
+    problem, classes = prepared.problem, found.classes
+    losses: Sequence[float]
+    if found.local is None:
+        losses = problem.objective.attribute_losses(found.node, classes)
+    else:
+        losses = found.local.losses
     return Release(
-        best=best,
-        losses=problem.objective.attribute_losses(best.node, classes),
+        best=found.best,
+        node=found.node,
+        losses=losses,
         classes=classes.released(),
         weights=problem.table.weights * classes.kept[classes.class_of],
+        records_at=found.records_at(prepared),
     )

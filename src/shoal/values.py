@@ -17,6 +17,10 @@ Node: TypeAlias = tuple[int, ...]
 """A transformation: one level for each quasi-identifier, in the order of the definition."""
 
 
+StatedLevels: TypeAlias = int | Mapping[int, int]
+"""The level of a quasi-identifier in a release, or in local recoding the records at each level."""
+
+
 @dataclass(frozen=True)
 class Reference:
     """A sensitive attribute in the whole table, suppressed records included.
@@ -176,6 +180,8 @@ class Treatment:
     `loss` is what its cells lost on average, `left_out` the part of it that suppressed records
     lost. `information_loss` is what its level costs by the weighted information loss, before its
     priority. `levels` are those of its hierarchy, `labels` the most frequent of the release.
+    In local recoding `records_at` has the released records at each level, `level` is the highest of
+    these, `labels` are counted there, and `information_loss` is the mean over the records.
     """
 
     level: int
@@ -188,6 +194,14 @@ class Treatment:
     left_out: float = 0.0
     levels: tuple[Level, ...] = ()
     labels: tuple[LabelCount, ...] = ()
+    records_at: Mapping[int, int] | None = None
+
+    @property
+    def shown_level(self) -> str:
+        """The level as people read it: `2 of 4`, or `0 to 2 of 4` in local recoding."""
+        lowest = self.level if self.records_at is None else min(self.records_at, default=0)
+        levels = str(self.level) if lowest == self.level else f"{lowest} to {self.level}"
+        return f"{levels} of {self.height}"
 
 
 @dataclass(frozen=True)
@@ -276,14 +290,14 @@ class Result:
     release where that is a file. `before` and `after` say how easily people are recognised in the
     source and in the release; `before` is None where there were too many tuples to count.
     `progress` has the search in a few hundred moments. `chosen` is there where a person chose the
-    node.
+    node. With local `recoding`, `levels` has the released records at each level of an attribute.
     """
 
     status: str
     loss: float
     bound: float
     gap: float
-    levels: Mapping[str, int]
+    levels: Mapping[str, Any]
     records: int
     removed: int
     suppressed: int
@@ -317,6 +331,7 @@ class Result:
     after: Exposure | None = None
     progress: tuple[Moment, ...] = ()
     chosen: Choice | None = None
+    recoding: str = "full-domain"
 
     def published(self, output: str) -> Self:
         """The same result, with the location of the published output."""

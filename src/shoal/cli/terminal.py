@@ -189,8 +189,7 @@ def _treatments(result: Result) -> Table:
         example = Text(treatment.example)
         if treatment.proposed:
             example.append(" (proposed hierarchy)", style="dim")
-        level = f"{treatment.level} of {treatment.height}"
-        rows.append((name, level, example, f"{treatment.loss:.1%}"))
+        rows.append((name, treatment.shown_level, example, f"{treatment.loss:.1%}"))
     return table_of(("attribute", "level", "values look like", "loss"), rows, right=(1, 3))
 
 

@@ -50,6 +50,7 @@ EXAMPLES: Mapping[str, str] = {
     "missing": 'missing: {match: extended, values: ["NA", "?"]}',
     "values": 'values: ["NA", "?"]',
     "loss": "loss: iyengar",
+    "recoding": "recoding: local",
     "search": "search: {strategy: box, time limit: 60 s}",
     "time limit": "time limit: 60 s",
     "attributes": "attributes: {age: quasi-identifier, name: identifier}",

@@ -210,7 +210,8 @@ class Definition(DefinitionPart):
     """A release: what to read, what each column is, what is demanded, where to write.
 
     `person` names the columns that identify a person, where one person can have several records.
-    `strict` lets warnings refuse the release.
+    `recoding` says whether a column has one level, or every class its own levels. `strict` lets
+    warnings refuse the release.
     """
 
     source: SourceChoice
@@ -224,6 +225,7 @@ class Definition(DefinitionPart):
     suppressed: Literal["drop", "mark"] = "drop"
     missing: Missing = Missing()
     loss: LossChoice = LossChoice()
+    recoding: Literal["full-domain", "local"] = "full-domain"
     search: Search = Search()
     engine: Engine = Engine()
     privacy: ModelChoices = Field(default_factory=dict)

@@ -87,8 +87,8 @@ class Reader:
                 case "person":
                     self.seen(element, "person")
                     data.setdefault("person", []).append(element.text or "")
-                case "strict":
-                    self.put(data, "strict", _word(element), element)
+                case "strict" | "recoding":
+                    self.put(data, str(element.tag), _word(element), element)
                 case "report":
                     self.put(data, "report", element.get("path"), element)
                 case "risk":

@@ -71,6 +71,7 @@ def _parameters_section(section: _Element, data: Mapping[str, Any]) -> None:
     add_text(section, "null_sensitive", missing.get("sensitive"))
     if "loss" in data:
         add_part(child(section, "loss"), long_form(data["loss"], "name"))
+    add_text(section, "recoding", data.get("recoding"))
     for key in ("search", "engine"):
         if key in data:
             add_part(child(section, key), data[key])

@@ -136,6 +136,10 @@ class Recoding:
     columns of the same names: a list of what may pass, so that a record not judged stays out.
     With `mark` the others stay too, with every column of `blanked` null. `complete` leaves out
     the records with a missing quasi-identifier altogether.
+
+    With `labels`, a table with the rows and columns of `classes`, each class is released under
+    these labels in place of its own. That is local recoding: `generalized` changes nothing there,
+    and `classes` are tuples of values, each in one row.
     """
 
     columns: tuple[str, ...]
@@ -145,10 +149,13 @@ class Recoding:
     missing: tuple[str, ...] = ()
     mark: bool = False
     complete: bool = False
+    labels: pa.Table | None = None
 
     def is_unchanged(self, name: str) -> bool:
         """Whether a column is released in its own type: not generalized, or to level 0."""
         generalization = self.generalized.get(name)
+        if generalization is not None and self.labels is not None:
+            return False
         return generalization is None or not generalization.changes
 
     def same_in_class(self) -> list[str]:

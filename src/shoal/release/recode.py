@@ -1,7 +1,11 @@
-"""From the chosen node to the recoding plan: the label of each value, and the released classes."""
+"""From the chosen node to the recoding plan: the label of each value, and the released classes.
+
+For local recoding the plan has the labels of each released tuple.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +44,55 @@ def recoding(
         mark=definition.suppressed == "mark",
         complete=definition.missing.match == "basic",
     )
+
+
+def local_recoding(
+    definition: Definition,
+    *,
+    columns: tuple[str, ...],
+    table: Table,
+    levels: Ints,
+    kept: Bools,
+) -> Recoding:
+    """The release of the kept tuples, each at its own levels: `levels[t, j]` of attribute `j`."""
+    unchanged = {attribute.name: Generalization((), ()) for attribute in table.attributes}
+    plan = recoding(
+        definition,
+        columns=columns,
+        table=table,
+        node=(0,) * len(table.attributes),
+        class_of=np.arange(table.tuples),
+        kept=kept,
+    )
+    return replace(
+        plan,
+        generalized=unchanged,
+        classes=_texts(table, np.flatnonzero(kept)),
+        labels=_labels_at(table, np.flatnonzero(kept), levels),
+    )
+
+
+def _texts(table: Table, tuples: Ints) -> pa.Table:
+    """The values of tuples as text, null where missing."""
+    return pa.table(
+        {
+            attribute.name: attribute.labels(0).take(from_numpy(codes[tuples]))
+            for attribute, codes in zip(table.attributes, table.codes, strict=True)
+        }
+    )
+
+
+def _labels_at(table: Table, tuples: Ints, levels: Ints) -> pa.Table:
+    """The labels of tuples, each at its own levels; null where a missing value stays missing."""
+    columns: dict[str, pa.Array] = {}
+    for j, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
+        texts = np.full(len(tuples), None, dtype=object)
+        for level in np.unique(levels[tuples, j]).tolist():
+            chosen = levels[tuples, j] == level
+            labels = np.array([*attribute.hierarchy.labels[level], None], dtype=object)
+            texts[chosen] = labels[attribute.groups[level][codes[tuples[chosen]]]]
+        columns[attribute.name] = pa.array(texts, pa.string())
+    return pa.table(columns)
 
 
 def generalization(attribute: Attribute, level: int) -> Generalization:

@@ -17,7 +17,7 @@ import numpy as np
 from shoal.values import Exposure, LabelCount, Level, Sizes, Treatment
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from shoal.encode.table import Attribute, Table
     from shoal.values import Counts, Ints, Node
@@ -68,23 +68,40 @@ def columns_of(table: Table, node: Node, released: Ints, k: int) -> tuple[Column
     )
 
 
-def treatment(column: Column, loss: float, left_out: float, *, proposed: bool) -> Treatment:
-    """What was done to one quasi-identifier."""
+def treatment(
+    column: Column,
+    loss: float,
+    left_out: float,
+    *,
+    proposed: bool,
+    records_at: Mapping[int, int] | None = None,
+) -> Treatment:
+    """What was done to one quasi-identifier; `records_at` its levels in local recoding."""
     attribute, level = column.attribute, column.level
-    quantifiers = attribute.quantifiers
     most = int(column.counts(level, column.released).argmax())
     return Treatment(
         level=level,
         height=attribute.height,
         loss=loss,
-        information_loss=quantifiers[level] if quantifiers else level / max(attribute.height, 1),
+        information_loss=_information_loss(attribute, records_at or {level: 1}),
         priority=attribute.priority,
         example="unchanged" if level == 0 else column.label(level, most),
         proposed=proposed,
         left_out=left_out,
         levels=_levels(column, most),
         labels=label_counts(column),
+        records_at=records_at,
     )
+
+
+def _information_loss(attribute: Attribute, records_at: Mapping[int, int]) -> float:
+    """What levels cost by the weighted information loss, the mean over their records."""
+    quantifiers = attribute.quantifiers
+    costs = {
+        level: quantifiers[level] if quantifiers else level / max(attribute.height, 1)
+        for level in records_at
+    }
+    return sum(costs[level] * n for level, n in records_at.items()) / sum(records_at.values())
 
 
 def _levels(column: Column, most: int) -> tuple[Level, ...]:

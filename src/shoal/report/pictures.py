@@ -156,7 +156,7 @@ def ladder(name: str, treatment: Treatment) -> Drawing:
         marks.append(text(WIDTH - 12, y + 19, said, anchor="end", tone="soft", bold=released))
         y += step
     shows = (
-        f"{name} is released at level {treatment.level} of {treatment.height}, "
+        f"{name} is released at level {treatment.shown_level}, "
         f"where values look like: {treatment.levels[treatment.level].example}."
     )
     return Drawing(name, shows, "".join(marks), y + 2)

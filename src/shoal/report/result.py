@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from shoal.encode.table import Table
     from shoal.errors import Infeasible
     from shoal.privacy.base import PrivacyModel
-    from shoal.values import Caution, Choice, Ints, Moment
+    from shoal.values import Caution, Choice, Ints, Moment, Node
 
 
 class ShownResult(Result):
@@ -113,13 +113,16 @@ class Run:
 class Release:
     """What was released: the best node, what each attribute lost there, the released classes.
 
-    `weights` are the released records of each tuple.
+    `weights` are the released records of each tuple. In local recoding `records_at` has the
+    released records at each level of each attribute, and `node` the highest of these levels.
     """
 
     best: Best
+    node: Node
     losses: Sequence[float]
     classes: Counts
     weights: Ints
+    records_at: Mapping[str, Mapping[int, int]] | None = None
 
 
 def build_result(
@@ -139,7 +142,7 @@ def build_result(
         loss=best.loss,
         bound=run.last.bound,
         gap=run.last.gap,
-        levels=dict(zip(quasi_identifiers, best.node, strict=True)),
+        levels=released.records_at or dict(zip(quasi_identifiers, released.node, strict=True)),
         suppressed=best.suppressed,
         classes=best.classes,
         smallest_class=best.smallest_class,
@@ -192,7 +195,8 @@ def _result(run: Run, **outcome: Any) -> ShownResult:
         raised=_raised(run.table),
         checked=run.last.checked,
         boxes=run.last.boxes,
-        strategy=given.search.strategy,
+        strategy=given.search.strategy if given.recoding == "full-domain" else "local",
+        recoding=given.recoding,
         seconds=run.watch.seconds(),
         output=None,
         input_sha256=run.fingerprint,
@@ -254,7 +258,7 @@ def treatments(run: Run, released: Release) -> dict[str, Treatment]:
     """
     given, columns = (
         run.definition,
-        columns_of(run.table, released.best.node, released.weights, run.definition.k),
+        columns_of(run.table, released.node, released.weights, run.definition.k),
     )
     by_cells = isinstance(loss_of(run.filled), CellLoss)
     left_out = released.best.suppressed / run.table.records if by_cells else 0.0
@@ -264,6 +268,7 @@ def treatments(run: Run, released: Release) -> dict[str, Treatment]:
             loss,
             left_out,
             proposed=given.attributes[column.attribute.name].hierarchy is None,
+            records_at=(released.records_at or {}).get(column.attribute.name),
         )
         for column, loss in zip(columns, released.losses, strict=True)
     }

@@ -199,7 +199,7 @@ def treatments(result: Result) -> Section:
         tuple(
             (
                 name,
-                f"{each.level} of {each.height}",
+                each.shown_level,
                 f"{each.example}{' (proposed hierarchy)' if each.proposed else ''}",
                 f"{each.information_loss:.3g}",
                 f"{each.priority:.3g}",
@@ -281,6 +281,8 @@ def lost(result: Result) -> tuple[str, ...]:
         proof = _choice(result.chosen, result.bound)
     elif result.status == "applied":
         proof = "by the levels of the transformation"
+    elif result.status == "optimal" and result.recoding == "local":
+        proof = "proved the least possible of any local recoding"
     elif result.status == "optimal":
         proof = f"proved the least possible among {count(result.lattice, 'transformation')}"
     else:

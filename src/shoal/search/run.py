@@ -39,9 +39,11 @@ def search(
     *,
     keep_best: bool = False,
     log: Callable[[Closed], None] | None = None,
+    strategy: Strategy | None = None,
 ) -> Progress:
     """The last event of the search; without a best node, `no_solution` says why.
 
+    `strategy` searches in place of the one that the options name.
     `log` is called with every box that the search closes. A keyboard interrupt counts as a stop
     with `keep_best` and something safe to keep, else it is an error.
     """
@@ -51,7 +53,7 @@ def search(
         for closed in problem.below():
             log(closed)
     try:
-        for event in strategy_of(options).search(problem, limits):
+        for event in (strategy or strategy_of(options)).search(problem, limits):
             last = event
             observe(event)
     except KeyboardInterrupt:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
     from shoal.measure.classes import Values
+    from shoal.values import StatedLevels
 
 
 def verify(
@@ -39,7 +40,7 @@ def verify(
     removed: int = 0,
     blank: int = 0,
     reference: Mapping[str, Values] | None = None,
-    levels: Mapping[str, int] | None = None,
+    levels: Mapping[str, StatedLevels] | None = None,
     values: Mapping[str, Collection[str]] | None = None,
     columns: Sequence[str] | None = None,
     numbers: Mapping[str, int] | None = None,
@@ -52,10 +53,11 @@ def verify(
     `removed` first, how many are `blank` (without any quasi-identifier and sensitive value), the
     distinct `values` of its quasi-identifiers, how often each sensitive value occurs (`reference`)
     and the order of its `columns`. `levels` are those the release claims; without them every
-    quasi-identifier must be at one level throughout. `numbers` are its claimed `records`,
-    `classes`, `smallest class`, `persons` and `fewest persons` of a class. The `source` itself is
-    read only if the definition names persons: they are counted there. So is the `population`, if
-    something is demanded against it; `values` are then those of both.
+    quasi-identifier must be at one level throughout. In local recoding each label must be of some
+    level. `numbers` are its claimed `records`, `classes`, `smallest class`, `persons` and `fewest
+    persons` of a class. The `source` itself is read only if the definition names persons: they are
+    counted there. So is the `population`, if something is demanded against it; `values` are then
+    those of both.
     """
     try:
         seen = tuple(column.name for column in release.columns())
@@ -142,7 +144,7 @@ def _columns(definition: Definition, seen: Sequence[str], source: Sequence[str] 
 def _levels(
     definition: Definition,
     found: ClassTable,
-    levels: Mapping[str, int] | None,
+    levels: Mapping[str, StatedLevels] | None,
     values: Mapping[str, Collection[str]],
 ) -> list[Finding]:
     """One finding for each quasi-identifier; one more when levels are stated for other columns."""
@@ -153,6 +155,7 @@ def _levels(
             found.column(position),
             (levels or {}).get(name),
             values.get(name),
+            local=definition.recoding == "local",
         )
         for position, name in enumerate(names)
     ]
@@ -166,7 +169,7 @@ def _levels(
 def _persons(
     definition: Definition,
     found: ClassTable,
-    levels: Mapping[str, int] | None,
+    levels: Mapping[str, StatedLevels] | None,
     original: Original | None,
 ) -> Persons | Unjudged | None:
     """The persons of each class, or why they cannot be counted; None if none are named."""
@@ -181,7 +184,7 @@ def _persons(
 def _people(
     definition: Definition,
     found: ClassTable,
-    levels: Mapping[str, int] | None,
+    levels: Mapping[str, StatedLevels] | None,
     values: Mapping[str, Collection[str]] | None,
     population: Source | None,
 ) -> People | Unjudged | None:

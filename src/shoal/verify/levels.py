@@ -1,4 +1,7 @@
-"""Whether all values of a quasi-identifier are at one level of its hierarchy."""
+"""Whether all values of a quasi-identifier are at one level of its hierarchy.
+
+In local recoding a column has labels of several levels: each must be of one that is allowed.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,10 @@ from shoal.verify.labels.listed import RebuiltLabels, file_labels, tree_labels
 from shoal.verify.labels.ranges import CutLabels, IntervalLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from shoal.measure.classes import ColumnCount
+    from shoal.values import StatedLevels
     from shoal.verify.labels.built import Labels
 
 
@@ -59,11 +63,15 @@ def labels_of(spec: Hierarchy, values: Collection[str] | None = None) -> Labels:
 def judge_level(
     attribute: Attribute,
     column: ColumnCount,
-    stated: int | None,
+    stated: StatedLevels | None,
     values: Collection[str] | None = None,
+    *,
+    local: bool = False,
 ) -> Finding:
     """The finding about one quasi-identifier: throughout at the stated level, else at any one.
 
+    With `local` recoding each label by itself is at one of the levels, and where the records at
+    each level are stated, the labels can be divided so among the levels that each has its records.
     It states numbers of labels and records, never a label: what does not fit may be a raw value.
     """
     name = f"level of {column.name}"
@@ -74,6 +82,10 @@ def judge_level(
     except BadHierarchy as error:
         return Finding(name, False, f"not judged: {error.what}")
     allowed = _allowed(attribute, labels)
+    if local:
+        return _judge_mixed(name, labels, column, allowed, stated)
+    if stated is not None and not isinstance(stated, int):
+        return Finding(name, False, "several levels are stated, but the recoding is full-domain")
     if stated is None:
         return _infer(name, labels, column, allowed)
     if stated not in allowed:
@@ -111,6 +123,55 @@ def _infer(name: str, labels: Labels, column: ColumnCount, allowed: range) -> Fi
     nearest = min(faults, key=lambda level: len(labels.misfits(level, column.labels)))
     which = f"{allowed.start} to {allowed.stop - 1}"
     return Finding(name, False, f"no level of {which} fits; nearest: {faults[nearest]}")
+
+
+def _judge_mixed(
+    name: str,
+    labels: Labels,
+    column: ColumnCount,
+    allowed: range,
+    stated: StatedLevels | None,
+) -> Finding:
+    """Every label, and missing, is of some level; `stated` levels are those, with their records."""
+    if isinstance(stated, int):
+        return Finding(name, False, "one level is stated, but the recoding is local")
+    levels = list(allowed if stated is None else stated)
+    others = [level for level in levels if level not in allowed]
+    if others:
+        which = f"levels {allowed.start} to {allowed.stop - 1} are allowed"
+        return Finding(name, False, f"level {others[0]} is stated, but {which}")
+    fitting = _fitting(labels, column, levels)
+    lost = [(cell, n) for cell, (n, found) in fitting.items() if not found]
+    if lost:
+        records = sum(n for _, n in lost)
+        which = ", ".join(map(str, levels))
+        what = f"{_of(len(lost), 'label')} ({_of(records, 'record')})"
+        return Finding(name, False, f"{what} at none of the levels {which}")
+    for level, records in (stated or {}).items():
+        least = sum(n for n, found in fitting.values() if found == {level})
+        most = sum(n for n, found in fitting.values() if level in found)
+        if not least <= records <= most:
+            saw = f"{records:,} records are stated at level {level}, but {least:,} to {most:,} fit"
+            return Finding(name, False, saw)
+    return Finding(name, True, f"{_seen(column)}, each at a level of its hierarchy")
+
+
+def _fitting(
+    labels: Labels, column: ColumnCount, levels: Sequence[int]
+) -> dict[str | None, tuple[int, set[int]]]:
+    """The records and the levels of each label, and of missing, which is None."""
+    pairs = zip(column.labels, column.counts, strict=True)
+    found: dict[str | None, tuple[int, set[int]]] = {label: (n, set()) for label, n in pairs}
+    if column.missing:
+        found[None] = (column.missing, set())
+    for level in levels:
+        wrong = set(labels.misfits(level, column.labels))
+        fits = [label for label in column.labels if label not in wrong]
+        for label in fits:
+            found[label][1].add(level)
+        if column.missing and not labels.single(level, fits):
+            found[None][1].add(level)
+    return found
 
 
 def _fault(labels: Labels, column: ColumnCount, level: int) -> str:

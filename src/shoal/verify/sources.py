@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from shoal.engines.base import Source
     from shoal.measure.classes import ClassTable, Values
     from shoal.measure.persons import Tally
-    from shoal.values import Ints
+    from shoal.values import Ints, StatedLevels
 
 
 class SourceFacts(TypedDict):
@@ -128,7 +128,7 @@ class Original:
 def count_persons(
     definition: Definition,
     found: ClassTable,
-    levels: Mapping[str, int] | None,
+    levels: Mapping[str, StatedLevels] | None,
     original: Original | None,
 ) -> Persons:
     """The persons of each class of a release; Unjudged where they cannot be counted.
@@ -161,14 +161,17 @@ def count_persons(
 def levels_of_release(
     definition: Definition,
     found: ClassTable,
-    levels: Mapping[str, int] | None,
+    levels: Mapping[str, StatedLevels] | None,
     values: Mapping[str, Collection[str]],
 ) -> dict[str, int]:
     """The level of each quasi-identifier, the stated one or the only one that fits."""
+    if definition.recoding == "local":
+        raise Unjudged("with local recoding a class has no counterpart in another table")
     known: dict[str, int] = {}
     for position, name in enumerate(definition.quasi_identifiers):
-        if levels is not None and name in levels:
-            known[name] = levels[name]
+        stated = None if levels is None else levels.get(name)
+        if isinstance(stated, int):
+            known[name] = stated
             continue
         try:
             level = only_level(
@@ -247,7 +250,7 @@ class People:
 def count_population(
     definition: Definition,
     found: ClassTable,
-    levels: Mapping[str, int] | None,
+    levels: Mapping[str, StatedLevels] | None,
     values: Mapping[str, Collection[str]] | None,
     population: Source | None,
 ) -> People:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shoal.definition.model import Definition
+    from shoal.values import StatedLevels
 
 
 PROPOSED_KINDS = (Dates, Intervals, Mask, Suppress)
@@ -37,7 +38,7 @@ class Stated:
     `records` and `removed` speak of the source, `numbers` of the release.
     """
 
-    levels: Mapping[str, int]
+    levels: Mapping[str, StatedLevels]
     records: int
     removed: int
     numbers: Mapping[str, int]
@@ -59,8 +60,9 @@ def read_stated(path: Path) -> Stated:
     if not isinstance(found, dict):
         _refuse(path, "is not a result")
     levels, hierarchies = found.get("levels"), found.get("hierarchies", {})
-    if not isinstance(levels, dict) or not all(map(_is_count, levels.values())):
+    if not isinstance(levels, dict):
         _refuse(path, "states no `levels`")
+    stated_levels = {name: _level(path, each) for name, each in levels.items()}
     if not isinstance(hierarchies, dict):
         _refuse(path, "has `hierarchies` that are no mapping")
     records, removed = found.get("records"), found.get("removed", 0)
@@ -71,7 +73,21 @@ def read_stated(path: Path) -> Stated:
         None if found.get(key) is None else str(found[key])
         for key in ("input_sha256", "output_sha256")
     )
-    return Stated(levels, records, removed, numbers, hierarchies, read, written)
+    return Stated(stated_levels, records, removed, numbers, hierarchies, read, written)
+
+
+def _level(path: Path, stated: object) -> StatedLevels:
+    """A level; or, as local recoding states it, the records at each level."""
+    if _is_count(stated):
+        return stated
+    if not isinstance(stated, dict) or not all(map(_is_level_with_records, stated.items())):
+        _refuse(path, "states no `levels`")
+    return {int(level): records for level, records in stated.items()}
+
+
+def _is_level_with_records(item: tuple[str, object]) -> bool:
+    level, records = item
+    return level.isascii() and level.isdecimal() and _is_count(records)
 
 
 def _numbers(path: Path, found: Mapping[str, Any], judged: int) -> dict[str, int]:

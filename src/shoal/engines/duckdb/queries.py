@@ -98,7 +98,7 @@ def recoding_query(
 
 @contextmanager
 def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> Iterator[None]:
-    """The listed classes as a table: labels, a small number for each label, the rank in order.
+    """The listed classes as a table: keys, a small number for each label, the rank in order.
 
     Records are sorted by rank, with the numbers instead of their labels, which takes half the
     memory. The rank depends on what is released of the labels and on nothing else. Where all of it
@@ -107,7 +107,8 @@ def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> I
     """
     created: list[str] = []
     keys = range(len(recoding.generalized))
-    shown = [f"k{list(recoding.generalized).index(name)}" for name in by_class]
+    label = "k" if recoding.labels is None else "m"
+    shown = [f"{label}{list(recoding.generalized).index(name)}" for name in by_class]
     order = ", ".join(f"{key} NULLS FIRST" for key in shown) or "1"
     missing = " AND ".join(f"{key} IS NULL" for key in shown) or "true"
     rank = f"CASE WHEN {missing} THEN 0 ELSE dense_rank() OVER (ORDER BY {order}) END"
@@ -115,10 +116,10 @@ def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> I
         for j in keys:
             session.execute(
                 f"CREATE TYPE {_number(j)} AS ENUM"
-                f" (SELECT DISTINCT k{j} FROM {LISTED} WHERE k{j} IS NOT NULL)"
+                f" (SELECT DISTINCT {label}{j} FROM {LISTED} WHERE {label}{j} IS NOT NULL)"
             )
             created.insert(0, f"TYPE {_number(j)}")
-        numbers = "".join(f", CAST(k{j} AS {_number(j)}) AS l{j}" for j in keys)
+        numbers = "".join(f", CAST({label}{j} AS {_number(j)}) AS l{j}" for j in keys)
         session.execute(
             f"CREATE TABLE {CLASSES} AS"
             f" SELECT *{numbers}, CAST({rank} AS INTEGER) AS class_rank"
@@ -245,9 +246,22 @@ def label_table(generalization: Generalization) -> pa.Table:
 
 
 def _listed(recoding: Recoding) -> pa.Table:
-    """The classes that may pass as columns k0, k1, ... of the keys."""
-    columns = [recoding.classes.column(name).cast(pa.string()) for name in recoding.generalized]
-    return pa.table(columns, names=[f"k{number}" for number in range(len(columns))])
+    """The classes that may pass as columns k0, k1, ... of the keys.
+
+    In local recoding m0, m1, ... are the labels under which they are released.
+    """
+    tables = (
+        {"k": recoding.classes}
+        if recoding.labels is None
+        else {"k": recoding.classes, "m": recoding.labels}
+    )
+    return pa.table(
+        {
+            f"{letter}{number}": table.column(name).cast(pa.string())
+            for letter, table in tables.items()
+            for number, name in enumerate(recoding.generalized)
+        }
+    )
 
 
 def _records(relation: Relation, recoding: Recoding) -> str:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -135,6 +135,7 @@ class LocalSearch:
     """
 
     effort: Effort = "normal"
+    name: ClassVar[str] = "local"
 
     def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
         """Yields progress, each improvement, and at last Proved or Stopped."""

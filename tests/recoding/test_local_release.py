@@ -1,0 +1,197 @@
+"""Local recoding from a definition to a verified file, counted by plain Python."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shoal
+from shoal.collapse.read import collapse, open_records
+from shoal.definition.demands import loss_of, models_of
+from shoal.definition.read import from_mapping
+from shoal.errors import BadDefinition, UserError
+from shoal.events import Event
+from shoal.recoding.local.run import LocalSearch
+from shoal.recoding.local.solution import LocalBest
+from shoal.search.incumbent import Limits
+from shoal.search.run import problem_of
+from shoal.verify.file import verify_file
+from shoal.verify.stated import read_stated
+
+NAMES = ("zip", "age", "sex")
+
+
+def write_table(folder: Path, records: int = 200, missing: bool = False) -> None:
+    """Random people; the same for every run."""
+    chance = random.Random(7)
+    with (folder / "data.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["name", *NAMES, "illness"])
+        for i in range(records):
+            age = "" if missing and chance.random() < 0.1 else str(chance.randrange(20, 90))
+            place = f"{chance.choice('123')}{chance.randrange(100):02}"
+            row = [place, age, chance.choice("fm"), chance.choice("abcdef")]
+            writer.writerow([f"person {i}", *row])
+
+
+def definition_in(folder: Path, **keys: Any) -> dict[str, Any]:
+    return {
+        "source": str(folder / "data.csv"),
+        "output": str(folder / "release.csv"),
+        "k": 5,
+        "recoding": "local",
+        "attributes": {
+            "name": "identifier",
+            "zip": {"role": "quasi-identifier", "hierarchy": {"mask": 3}},
+            "age": {"role": "quasi-identifier", "hierarchy": {"intervals": [5, 10, 20]}},
+            "sex": {"role": "quasi-identifier", "hierarchy": "suppress"},
+            "illness": {"role": "sensitive", "diversity": {"distinct": 2}},
+        },
+        **keys,
+    }
+
+
+def released(folder: Path) -> list[dict[str, str]]:
+    with (folder / "release.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def loss_of_the_core(mapping: dict[str, Any]) -> LocalBest:
+    definition = from_mapping(mapping)
+    with open_records(definition) as source:
+        counted = collapse(definition, source, None)
+    filled = counted.definition
+    problem = problem_of(filled, counted.table, models_of(filled), loss_of(filled))
+    *_, last = LocalSearch().search(problem, Limits(None, 0.0, None))
+    assert isinstance(last.best, LocalBest)
+    return last.best
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"suppression": "5%"},
+        {"suppression": "5%", "suppressed": "mark"},
+        {"missing": "basic"},
+        {"output": "parquet"},
+    ],
+    ids=["none suppressed", "suppressed", "marked", "basic match", "parquet"],
+)
+def test_a_local_release_is_verified_and_every_class_has_k_records(
+    tmp_path: Path, keys: dict[str, Any]
+) -> None:
+    write_table(tmp_path, missing=True)
+    file = "release.parquet" if keys.get("output") == "parquet" else "release.csv"
+    mapping = definition_in(tmp_path, **{**keys, "output": str(tmp_path / file)})
+    result = shoal.run(mapping)
+    best = loss_of_the_core(mapping)
+    assert result.verified
+    assert result.recoding == "local"
+    assert result.loss == pytest.approx(best.loss, abs=1e-12)
+    assert (result.suppressed, result.classes) == (best.suppressed, best.classes)
+    for name in NAMES:
+        kept = result.records - result.removed - result.suppressed
+        assert sum(result.levels[name].values()) == kept
+    assert max(len(result.levels[name]) for name in NAMES) > 1
+    if file == "release.csv":
+        rows = released(tmp_path)
+        columns = [*NAMES, "illness"] if keys.get("suppressed") == "mark" else NAMES
+        shown = [row for row in rows if any(row[name] for name in columns)]
+        classes = Counter(tuple(row[name] for name in NAMES) for row in shown)
+        assert min(classes.values()) >= 5
+        assert len(classes) == result.classes
+        assert len(shown) == result.records - result.removed - result.suppressed
+
+
+def test_the_verifier_accepts_the_file_with_its_result_and_refuses_others(tmp_path: Path) -> None:
+    write_table(tmp_path)
+    mapping = definition_in(tmp_path)
+    result = shoal.run(mapping)
+    stated = tmp_path / "result.json"
+    from shoal.report.result import to_dict, write_result
+
+    write_result(result, stated)
+    definition, path = from_mapping(mapping), tmp_path / "release.csv"
+    assert verify_file(definition, path).safe
+    assert verify_file(definition, path, stated=read_stated(stated)).safe
+    changed = to_dict(result)
+    top = max(map(int, changed["levels"]["zip"]))
+    changed["levels"]["zip"] = {str(top): sum(changed["levels"]["zip"].values())}
+    stated.write_text(json.dumps(changed), encoding="utf-8")
+    verdict = verify_file(definition, path, stated=read_stated(stated))
+    assert [each.name for each in verdict.failures] == ["level of zip"]
+    text = path.read_text(encoding="utf-8")
+    assert "*" in text
+    full = from_mapping({**mapping, "recoding": "full-domain"})
+    assert not verify_file(full, path).safe
+    first = released(tmp_path)[0]["zip"]
+    path.write_text(text.replace(f"\n{first},", "\n9x9,"), encoding="utf-8")
+    assert "level of zip" in [each.name for each in verify_file(definition, path).failures]
+
+
+def test_local_recoding_loses_less_than_full_domain(tmp_path: Path) -> None:
+    write_table(tmp_path)
+    local = shoal.run(definition_in(tmp_path))
+    full = shoal.run(definition_in(tmp_path, recoding="full-domain"))
+    assert full.recoding == "full-domain"
+    assert local.bound <= local.loss < full.loss
+
+
+@pytest.mark.parametrize(
+    ("keys", "code"),
+    [
+        ({"loss": "discernibility"}, "no-local-recoding"),
+        ({"loss": "weighted"}, "no-local-recoding"),
+        ({"person": "name"}, "no-local-recoding"),
+        ({"engine": {"tuples": 2900}}, "no-local-recoding"),
+    ],
+    ids=["class loss", "level loss", "persons", "raised"],
+)
+def test_what_cannot_be_recoded_locally_is_refused_before_the_search(
+    tmp_path: Path, keys: dict[str, Any], code: str
+) -> None:
+    write_table(tmp_path, records=3000)
+    mapping = definition_in(tmp_path, **keys)
+    events: list[Event] = []
+    with pytest.raises(UserError) as error:
+        shoal.run(mapping, observe=events.append)
+    assert error.value.code == code
+    assert "search" not in [getattr(event, "name", "") for event in events]
+    assert not (tmp_path / "release.csv").exists()
+
+
+def test_a_label_that_means_different_values_on_two_levels_is_refused(tmp_path: Path) -> None:
+    write_table(tmp_path)
+    mapping = definition_in(tmp_path)
+    tree = {"f": {"m": ["f"]}, "m": {"f": ["m"]}}
+    mapping["attributes"]["sex"]["hierarchy"] = {"tree": tree}
+    with pytest.raises(UserError) as error:
+        shoal.run(mapping)
+    assert error.value.code == "ambiguous-label"
+    mapping["attributes"]["sex"]["hierarchy"] = {"tree": {"any": {"f": ["f"], "m": ["m"]}}}
+    assert shoal.run(mapping).verified
+
+
+def test_a_wrong_recoding_is_a_mistake_of_the_definition(tmp_path: Path) -> None:
+    with pytest.raises(BadDefinition, match="recoding"):
+        from_mapping(definition_in(tmp_path, recoding="global"))
+
+
+@pytest.mark.parametrize("option", ["node", "proof", "transformation"])
+def test_what_needs_one_level_for_each_column_is_refused(tmp_path: Path, option: str) -> None:
+    write_table(tmp_path)
+    options: dict[str, Any] = {
+        "node": {"zip": 1, "age": 1, "sex": 1},
+        "proof": tmp_path / "proof",
+        "transformation": tmp_path / "plan.json",
+    }
+    with pytest.raises(UserError) as error:
+        shoal.run(definition_in(tmp_path), **{option: options[option]})
+    assert error.value.code == "full-domain-only"
