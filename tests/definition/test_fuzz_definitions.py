@@ -34,6 +34,7 @@ GOOD: dict[str, Any] = {
     "suppressed": "mark",
     "person": ["name"],
     "strict": True,
+    "recoding": "local",
     "missing": {"match": "basic", "values": ["NA", "?"], "sensitive": "value"},
     "loss": {"name": "iyengar", "aggregate": "geometric"},
     "search": {"strategy": "box", "time limit": "60 s", "gap": 0.01, "threads": 2},

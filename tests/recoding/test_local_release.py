@@ -9,16 +9,22 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pandas as pd  # type: ignore[import-untyped]
 import pytest
+from typer.testing import CliRunner
 
 import shoal
+from shoal.cli.app import app
 from shoal.collapse.read import collapse, open_records
 from shoal.definition.demands import loss_of, models_of
-from shoal.definition.read import from_mapping
+from shoal.definition.json_schema import json_schema
+from shoal.definition.read import from_mapping, read
+from shoal.definition.xml_write import to_xml
 from shoal.errors import BadDefinition, UserError
 from shoal.events import Event
 from shoal.recoding.local.run import LocalSearch
 from shoal.recoding.local.solution import LocalBest
+from shoal.report.result import to_dict, write_result
 from shoal.search.incumbent import Limits
 from shoal.search.run import problem_of
 from shoal.verify.file import verify_file
@@ -115,8 +121,6 @@ def test_the_verifier_accepts_the_file_with_its_result_and_refuses_others(tmp_pa
     mapping = definition_in(tmp_path)
     result = shoal.run(mapping)
     stated = tmp_path / "result.json"
-    from shoal.report.result import to_dict, write_result
-
     write_result(result, stated)
     definition, path = from_mapping(mapping), tmp_path / "release.csv"
     assert verify_file(definition, path).safe
@@ -195,3 +199,66 @@ def test_what_needs_one_level_for_each_column_is_refused(tmp_path: Path, option:
     with pytest.raises(UserError) as error:
         shoal.run(definition_in(tmp_path), **{option: options[option]})
     assert error.value.code == "full-domain-only"
+
+
+def test_the_commands_run_and_verify_a_local_release(tmp_path: Path) -> None:
+    write_table(tmp_path)
+    definition = tmp_path / "definition.json"
+    mapping = definition_in(tmp_path, report=str(tmp_path / "report.html"))
+    definition.write_text(json.dumps(mapping), encoding="utf-8")
+    run = CliRunner()
+    stated = str(tmp_path / "result.json")
+    ran = run.invoke(app, ["run", str(definition), "--json", stated])
+    assert ran.exit_code == 0, ran.output
+    assert "2 to 3 of 3" in ran.output
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "2 to 3 of 3" in report
+    assert "nothing any more" not in report
+    levels = json.loads(Path(stated).read_text(encoding="utf-8"))["levels"]
+    assert set(levels) == set(NAMES)
+    assert all(isinstance(each, dict) for each in levels.values())
+    release = str(tmp_path / "release.csv")
+    verified = run.invoke(app, ["verify", release, "-d", str(definition), "--result", stated])
+    assert verified.exit_code == 0, verified.output
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["solutions", "lattice", "what-if", "utility", "risk", "frontier", "explain", "compare"],
+)
+def test_commands_about_nodes_refuse_a_local_definition(tmp_path: Path, command: str) -> None:
+    write_table(tmp_path)
+    definition = tmp_path / "definition.json"
+    definition.write_text(json.dumps(definition_in(tmp_path)), encoding="utf-8")
+    result = shoal.run(definition)
+    refused = CliRunner().invoke(app, [command, str(definition)]).exception
+    assert isinstance(refused, UserError)
+    assert refused.code == "full-domain-only"
+    with pytest.raises(UserError, match="one level for each column"):
+        shoal.explain(result)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_frame_is_recoded_locally(tmp_path: Path, missing: bool) -> None:
+    write_table(tmp_path, missing=missing)
+    frame = pd.read_csv(tmp_path / "data.csv", dtype={"zip": str})
+    attributes = definition_in(tmp_path)["attributes"]
+    hierarchies = {name: attributes[name]["hierarchy"] for name in NAMES}
+    found, result = shoal.anonymize(
+        frame,
+        hierarchies,
+        identifiers=["name"],
+        attributes={"illness": attributes["illness"]},
+        recoding="local",
+        with_result=True,
+    )
+    assert result.verified
+    assert found.groupby(list(NAMES), dropna=False).size().min() >= 5
+
+
+def test_xml_and_json_spell_the_recoding_too(tmp_path: Path) -> None:
+    definition = from_mapping(definition_in(tmp_path))
+    path = tmp_path / "definition.xml"
+    path.write_text(to_xml(definition), encoding="utf-8")
+    assert read(path).recoding == "local"
+    assert json_schema()["properties"]["recoding"]["enum"] == ["full-domain", "local"]

@@ -13,6 +13,7 @@ from typing import Any
 
 from shoal.analysis.explanation import ColumnCost, Explanation, loss_shares
 from shoal.errors import BadData
+from shoal.local_release import full_domain_only
 from shoal.plugins import find
 from shoal.report.result import to_dict
 from shoal.values import Result
@@ -44,6 +45,8 @@ def explain_result(result: Mapping[str, Any], file: str) -> Explanation:
     lacking = [key for key in NEEDED if key not in result]
     if lacking:
         raise _bad_result(file, f"has no `{lacking[0]}`")
+    if result.get("recoding") == "local":
+        raise full_domain_only("`explain`")
     try:
         return _explanation(result)
     except (KeyError, TypeError, ValueError, AttributeError):

@@ -180,6 +180,8 @@ def _look_at(result: Result) -> Iterator[str]:
 
 
 def _says_nothing(treatment: Treatment) -> bool:
+    if treatment.records_at is not None and len(treatment.records_at) > 1:
+        return False
     return bool(treatment.levels) and treatment.levels[treatment.level].labels == 1
 
 
