@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import shoal
 from oracle import Row, optimum
 from problems import Case, cases
+from shoal.errors import UserError
 
 
 def write_case(case: Case, folder: Path, **keys: Any) -> dict[str, Any]:
@@ -127,3 +128,33 @@ def test_basic_match_removes_incomplete_records_before_all_else(case: Case, mark
     assert result.removed == len(case.rows) - len(complete)
     assert result.suppressed == expected.suppressed
     assert result.loss == pytest.approx(float(expected.loss), abs=1e-12)
+
+
+@pytest.mark.slow
+@given(cases(), st.sampled_from(["extended", "basic"]), st.booleans())
+@settings(max_examples=60)
+def test_local_recodings_lose_no_more_and_every_class_has_k_records(
+    case: Case, match: str, mark: bool
+) -> None:
+    missing, suppressed = {"match": match, "values": ["?"]}, "mark" if mark else "drop"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        definition = write_case(case, folder, missing=missing, suppressed=suppressed)
+        try:
+            full = shoal.run(definition)
+            result = shoal.run({**definition, "recoding": "local"})
+        except shoal.Infeasible:
+            return
+        except UserError as error:
+            if error.code in ("ambiguous-label", "all-missing", "no-local-recoding"):
+                return
+            raise
+        _, rows = released(folder / "release.csv")
+    classes = Counter(row[:-1] for row in rows)
+    if mark:
+        classes.pop((None,) * len(case.names), None)
+    else:
+        assert len(rows) == result.records - result.removed - result.suppressed
+    assert min(classes.values(), default=case.k) >= case.k
+    assert result.loss <= full.loss + 1e-9
+    assert result.verified

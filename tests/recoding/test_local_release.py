@@ -262,3 +262,24 @@ def test_xml_and_json_spell_the_recoding_too(tmp_path: Path) -> None:
     path.write_text(to_xml(definition), encoding="utf-8")
     assert read(path).recoding == "local"
     assert json_schema()["properties"]["recoding"]["enum"] == ["full-domain", "local"]
+
+
+def test_a_class_of_blank_records_may_look_like_marked_ones(tmp_path: Path) -> None:
+    rows = ["zip,note", *["?,n"] * 3, *["123,n"] * 2]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    result = shoal.run(
+        {
+            "source": str(tmp_path / "data.csv"),
+            "output": str(tmp_path / "release.csv"),
+            "k": 2,
+            "recoding": "local",
+            "suppressed": "mark",
+            "missing": {"values": ["?"]},
+            "attributes": {
+                "zip": {"role": "quasi-identifier", "hierarchy": {"mask": 3}},
+                "note": "keep",
+            },
+        }
+    )
+    assert result.verified
+    assert result.levels == {"zip": {0: 5}}

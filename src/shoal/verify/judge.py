@@ -97,7 +97,7 @@ def verify(
     )
     findings = (
         presence,
-        *_levels(definition, found, levels, values or {}),
+        *_levels(definition, found, levels, values or {}, complete=marks_are_certain),
         _at_least_k("k-anonymity", "records", definition.k, found),
         *_complete(definition, found),
         *_demands(definition, judged, reference, persons, people),
@@ -146,6 +146,8 @@ def _levels(
     found: ClassTable,
     levels: Mapping[str, StatedLevels] | None,
     values: Mapping[str, Collection[str]],
+    *,
+    complete: bool,
 ) -> list[Finding]:
     """One finding for each quasi-identifier; one more when levels are stated for other columns."""
     names = definition.quasi_identifiers
@@ -156,6 +158,7 @@ def _levels(
             (levels or {}).get(name),
             values.get(name),
             local=definition.recoding == "local",
+            complete=complete,
         )
         for position, name in enumerate(names)
     ]

@@ -67,11 +67,14 @@ def judge_level(
     values: Collection[str] | None = None,
     *,
     local: bool = False,
+    complete: bool = True,
 ) -> Finding:
     """The finding about one quasi-identifier: throughout at the stated level, else at any one.
 
     With `local` recoding each label by itself is at one of the levels, and where the records at
     each level are stated, the labels can be divided so among the levels that each has its records.
+    The `column` is not `complete` where a class may look like suppressed records that are marked:
+    then the stated records are not compared.
     It states numbers of labels and records, never a label: what does not fit may be a raw value.
     """
     name = f"level of {column.name}"
@@ -83,7 +86,7 @@ def judge_level(
         return Finding(name, False, f"not judged: {error.what}")
     allowed = _allowed(attribute, labels)
     if local:
-        return _judge_mixed(name, labels, column, allowed, stated)
+        return _judge_mixed(name, labels, column, allowed, stated, complete=complete)
     if stated is not None and not isinstance(stated, int):
         return Finding(name, False, "several levels are stated, but the recoding is full-domain")
     if stated is None:
@@ -131,6 +134,8 @@ def _judge_mixed(
     column: ColumnCount,
     allowed: range,
     stated: StatedLevels | None,
+    *,
+    complete: bool,
 ) -> Finding:
     """Every label, and missing, is of some level; `stated` levels are those, with their records."""
     if isinstance(stated, int):
@@ -147,7 +152,7 @@ def _judge_mixed(
         which = ", ".join(map(str, levels))
         what = f"{_of(len(lost), 'label')} ({_of(records, 'record')})"
         return Finding(name, False, f"{what} at none of the levels {which}")
-    for level, records in (stated or {}).items():
+    for level, records in (stated or {}).items() if complete else ():
         least = sum(n for n, found in fitting.values() if found == {level})
         most = sum(n for n, found in fitting.values() if level in found)
         if not least <= records <= most:
