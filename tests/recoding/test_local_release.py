@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import sqlite3
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -283,3 +284,21 @@ def test_a_class_of_blank_records_may_look_like_marked_ones(tmp_path: Path) -> N
     )
     assert result.verified
     assert result.levels == {"zip": {0: 5}}
+
+
+@pytest.mark.parametrize("kind", ["several", "database"])
+def test_sources_whose_engine_does_not_know_local_recoding_are_refused(
+    tmp_path: Path, kind: str
+) -> None:
+    write_table(tmp_path)
+    source: Any = [str(tmp_path / "data.csv"), str(tmp_path / "data.csv")]
+    if kind == "database":
+        address = tmp_path / "people.db"
+        with sqlite3.connect(address) as database:
+            frame = pd.read_csv(tmp_path / "data.csv", dtype=str)
+            frame.to_sql("people", database, index=False)
+        source = {"url": f"sqlite:///{address}", "table": "people"}
+    with pytest.raises(UserError) as error:
+        shoal.run(definition_in(tmp_path, source=source))
+    assert error.value.code == "no-local-recoding"
+    assert not (tmp_path / "release.csv").exists()
