@@ -94,7 +94,7 @@ def run(
     definition = load(definition)
     target = _target(definition, file)
     asked_for = {"proof": proof, "transformation": transformation}
-    check_options(definition, {**asked_for, "node": node, "ask": ask})
+    check_options(definition, {**asked_for, "node": node})
     further = {key: Path(path) for key, path in asked_for.items() if path is not None}
     check_written(definition, file, further)
     for path in further.values():
@@ -178,7 +178,7 @@ def make_release(
     observe(Phase("read", source.name))
     prepared = prepare(definition, source, target, file=file, local=True)
     if definition.recoding == "local":
-        check_options(definition, {"proof": proof, "node": node, "ask": ask})
+        check_options(definition, {"proof": proof, "node": node})
         check_local(prepared, source)
     watch.lap("read")
 

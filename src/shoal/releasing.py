@@ -103,6 +103,12 @@ class Found:
         kept = self.classes.kept[self.classes.class_of]
         return tuple(self.local.levels[kept].max(axis=0).tolist())
 
+    def levels_of_tuples(self, table: Table) -> Ints:
+        """The levels of each tuple, in rows."""
+        if self.local is not None:
+            return self.local.levels
+        return np.broadcast_to(np.array(self.node, np.int64), (table.tuples, len(self.node)))
+
     def records_at(self, prepared: Prepared) -> dict[str, dict[int, int]] | None:
         """The released records at each level of each attribute; None without local recoding."""
         if self.local is None:
@@ -225,7 +231,7 @@ def _ask(
     proposal = propose_release(
         proposed,
         prepared.table,
-        found.best.node,
+        found.levels_of_tuples(prepared.table),
         found.classes.class_of,
         found.classes.kept,
         k=prepared.definition.k,

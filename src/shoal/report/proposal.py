@@ -18,7 +18,7 @@ from shoal.report.shown import Shown
 
 if TYPE_CHECKING:
     from shoal.encode.table import Attribute, Table
-    from shoal.values import Bools, Ints, Node, Result
+    from shoal.values import Bools, Ints, Result
 
 LARGEST = 3
 """So many classes are shown."""
@@ -28,7 +28,8 @@ LARGEST = 3
 class Example:
     """The most frequent released label of an attribute, and one of the values it stands for.
 
-    `before` is None where no value is frequent enough to be shown. `values` become `labels`.
+    `before` is None where no value is frequent enough to be shown. `values` become `labels`. In
+    local recoding `level` is that of the label.
     """
 
     attribute: str
@@ -84,9 +85,8 @@ class Proposal(Shown):
         )
 
     def _row(self, each: Example) -> tuple[str, ...]:
-        height = self.result.treatments[each.attribute].height
+        level = self.result.treatments[each.attribute].shown_level
         before = "(none is frequent)" if each.before is None else each.before
-        level = f"{each.level} of {height}"
         return each.attribute, level, before, each.after, f"{each.values:,} to {each.labels:,}"
 
     def records(self) -> Sequence[Mapping[str, Any]]:
@@ -95,15 +95,20 @@ class Proposal(Shown):
 
 
 def propose_release(
-    result: Result, table: Table, node: Node, class_of: Ints, kept: Bools, *, k: int, target: str
+    result: Result, table: Table, levels: Ints, class_of: Ints, kept: Bools, *, k: int, target: str
 ) -> Proposal:
-    """What a person is asked about: the result of a release at a node, and examples."""
+    """What a person is asked about: the result of a release, and examples.
+
+    `levels[t, j]` is the level of attribute `j` for the records of tuple `t`.
+    """
     weights = table.weights * kept[class_of]
-    examples = tuple(
-        _example(attribute, level, codes, weights, least=None if _is_coarse(table) else k)
-        for attribute, level, codes in zip(table.attributes, node, table.codes, strict=True)
-    )
-    return Proposal(result, target, examples, _largest(table, node, class_of, weights))
+    least = None if _is_coarse(table) else k
+    columns = [
+        _column(attribute, codes, levels[:, j], weights > 0)
+        for j, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True))
+    ]
+    examples = tuple(_example(column, weights, least=least) for column in columns)
+    return Proposal(result, target, examples, _largest(columns, class_of, weights))
 
 
 def _is_coarse(table: Table) -> bool:
@@ -111,38 +116,64 @@ def _is_coarse(table: Table) -> bool:
     return table.raised is not None or table.persons is not None
 
 
-def _example(
-    attribute: Attribute, level: int, codes: Ints, weights: Ints, *, least: int | None
-) -> Example:
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """The released labels of an attribute: `labels[label_of[t]]` is that of tuple `t`.
+
+    `levels` has the level of each label, the lowest where several levels have it.
+    """
+
+    attribute: Attribute
+    codes: Ints
+    labels: Sequence[str]
+    levels: Sequence[int]
+    label_of: Ints
+
+
+def _column(attribute: Attribute, codes: Ints, levels: Ints, kept: Bools) -> _Column:
+    """The labels of the kept tuples, each at its own level; those of others mean nothing."""
+    number: dict[str | None, int] = {}
+    level_of: list[int] = []
+    label_of = np.zeros(len(codes), dtype=np.int64)
+    for level in np.unique(levels[kept]).tolist():
+        texts = attribute.labels(level).to_pylist()
+        for text in texts:
+            if number.setdefault(text, len(number)) == len(level_of):
+                level_of.append(level)
+        chosen = kept & (levels == level)
+        numbers = np.array([number[text] for text in texts], dtype=np.int64)
+        label_of[chosen] = numbers[attribute.groups[level][codes[chosen]]]
+    labels = [text or "missing" for text in number]
+    return _Column(attribute, codes, labels, level_of, label_of)
+
+
+def _example(column: _Column, weights: Ints, *, least: int | None) -> Example:
     """The most frequent label, and under it the most frequent value with at least that many."""
-    of_code = np.bincount(codes, weights=weights, minlength=len(attribute.groups[0]))
-    groups = attribute.groups[level]
-    of_label = np.bincount(groups, weights=of_code)
+    attribute, codes = column.attribute, column.codes
+    of_label = np.bincount(column.label_of, weights=weights, minlength=len(column.labels))
     label = int(of_label.argmax())
-    inside = np.where(groups[: attribute.missing_code] == label, of_code[:-1], 0)
+    under = weights * (column.label_of == label)
+    values = len(attribute.groups[0])
+    inside = np.bincount(codes, weights=under, minlength=values)[: attribute.missing_code]
     frequent = least is not None and inside.size and inside.max() >= least
     before = attribute.hierarchy.labels[0][int(inside.argmax())] if frequent else None
     return Example(
         attribute.name,
-        level,
+        column.levels[label],
         before,
-        attribute.labels(level)[label].as_py() or "missing",
-        int((of_code > 0).sum()),
+        column.labels[label],
+        int((np.bincount(codes, weights=weights, minlength=values) > 0).sum()),
         int((of_label > 0).sum()),
     )
 
 
-def _largest(table: Table, node: Node, class_of: Ints, weights: Ints) -> tuple[LargeClass, ...]:
+def _largest(columns: Sequence[_Column], class_of: Ints, weights: Ints) -> tuple[LargeClass, ...]:
     """The largest released classes, ties in the order of the classes."""
     sizes = np.bincount(class_of, weights=weights).astype(np.int64)
     first = np.argsort(-sizes, kind="stable")[:LARGEST]
     found = []
     for number in (each for each in first if sizes[each]):
         member = int(np.flatnonzero(class_of == number)[0])
-        labels = tuple(
-            attribute.labels(level)[int(attribute.groups[level][codes[member]])].as_py()
-            or "missing"
-            for attribute, level, codes in zip(table.attributes, node, table.codes, strict=True)
-        )
+        labels = tuple(column.labels[column.label_of[member]] for column in columns)
         found.append(LargeClass(labels, int(sizes[number])))
     return tuple(found)
