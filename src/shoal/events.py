@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -94,6 +94,10 @@ class History:
         if last is None or (last.best, last.bound) != (best, event.bound):
             self._moments.append(Moment(round(event.seconds, 6), best, event.bound))
         self.observe(event)
+
+    def recall(self, moments: Iterable[Moment]) -> None:
+        """Remember an earlier search; nobody is called."""
+        self._moments.extend(moments)
 
     def moments(self) -> tuple[Moment, ...]:
         """All of them where they are few, else some, evenly, the first and the last included."""

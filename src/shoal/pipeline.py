@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from shoal.engines.base import Source, Staged
     from shoal.engines.options import Target
     from shoal.errors import Infeasible
+    from shoal.kept_search import KeptSearch
     from shoal.report.result import ShownResult
     from shoal.search.problem import Problem
     from shoal.values import Best
@@ -75,6 +76,7 @@ def run(
     node: Mapping[str, int] | None = None,
     ask: Ask | None = None,
     transformation: str | Path | None = None,
+    kept: KeptSearch | None = None,
 ) -> ShownResult:
     """Release what a definition says, and return what was done.
 
@@ -89,6 +91,7 @@ def run(
     in place of the best one, and the result says how much more it loses. `ask` is called with a
     Proposal before anything is written; unless it returns True, Declined is raised.
     `transformation` is where to write how the release was recoded, for `shoal.apply`.
+    `kept` is an earlier search for a local recoding: what it found is released.
     """
     file = file or (str(definition) if isinstance(definition, str | Path) else "definition")
     definition = load(definition)
@@ -118,6 +121,7 @@ def run(
             spark=spark,
             node=node,
             ask=ask,
+            kept=kept,
         )
         cleanup.callback(made.staged.discard)
         plan = None
@@ -167,12 +171,13 @@ def make_release(
     spark: Any = None,
     node: Mapping[str, int] | None = None,
     ask: Ask | None = None,
+    kept: KeptSearch | None = None,
 ) -> Made:
     """A verified release that nobody sees yet; an error when it is not safe.
 
     A `proof` is staged too, unless the search was stopped before it was done, or a person chose
-    another `node` than the best one. `spark` is the session for a target of Spark, else one is
-    made.
+    another `node` than the best one. `kept` is an earlier search for a local recoding, whose best
+    is released. `spark` is the session for a target of Spark, else one is made.
     """
     watch = Stopwatch()
     observe(Phase("read", source.name))
@@ -186,7 +191,10 @@ def make_release(
     chosen = None if node is None else judge_node(problem, node_of(prepared.table, node))
     observe(Phase("search", f"{problem.table.tuples:,} tuples, {problem.nodes:,} nodes"))
     history = History(observe)
-    if definition.recoding == "local":
+    if kept is not None:
+        history.recall(kept.moments)
+        last = kept.last(prepared, source.name)
+    elif definition.recoding == "local":
         last = search_local(problem, settings, history, keep_best=keep_best)
     else:
         last = search(problem, settings, history, keep_best=keep_best, log=proof)

@@ -113,12 +113,17 @@ class Found:
         """The released records at each level of each attribute; None without local recoding."""
         if self.local is None:
             return None
-        kept = self.classes.kept[self.classes.class_of]
-        weights, found = prepared.table.weights[kept], {}
-        for j, attribute in enumerate(prepared.table.attributes):
-            counts = np.bincount(self.local.levels[kept, j], weights).astype(np.int64).tolist()
-            found[attribute.name] = {level: n for level, n in enumerate(counts) if n}
-        return found
+        return records_at(prepared.table, self.classes, self.local)
+
+
+def records_at(table: Table, classes: Partition, local: LocalLevels) -> dict[str, dict[int, int]]:
+    """The released records at each level of each attribute of a local recoding."""
+    kept = classes.kept[classes.class_of]
+    weights, found = table.weights[kept], {}
+    for j, attribute in enumerate(table.attributes):
+        counts = np.bincount(local.levels[kept, j], weights).astype(np.int64).tolist()
+        found[attribute.name] = {level: n for level, n in enumerate(counts) if n}
+    return found
 
 
 def judge_alone(prepared: Prepared, source: Source, written: Source, node: Node) -> Verdict:

@@ -71,15 +71,20 @@ class Clock:
             self.watch(line)
 
 
-def prepare_problem(definition: Definition, watch: Watch, file: str, spark: Any = None) -> Prepared:
-    """Read the source of a definition once, and state its problem."""
+def prepare_problem(
+    definition: Definition, watch: Watch, file: str, spark: Any = None, *, local: bool = False
+) -> Prepared:
+    """Read the source of a definition once, and state its problem.
+
+    A definition with local recoding is refused unless the caller knows `local`.
+    """
     watch(f"Reading {definition.source.shown}")
 
     def progress(share: float) -> None:
         watch(f"Reading {definition.source.shown}: {share:.0%}")
 
     with closing(open_records(definition, progress, spark)) as source:
-        return prepare(definition, source, file=file)
+        return prepare(definition, source, file=file, local=local)
 
 
 def read_problem(

@@ -10,22 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from shoal.analysis.distributions import distribution_of
-from shoal.analysis.nodes import Input, Watch, ignore, levels_of, read_problem
+from shoal.analysis.distributions import compare_counts, distribution_of
+from shoal.analysis.nodes import Input, Watch, ignore, levels_of, name_of, prepare_problem
 from shoal.analysis.one_node import exposure_before
 from shoal.choosing import judge_node, node_of
+from shoal.local_release import full_domain_only, local_classes, local_levels
+from shoal.pipeline import load
+from shoal.releasing import records_at
 from shoal.report.counts import exposure_of
 from shoal.report.result import finite
 
 if TYPE_CHECKING:
     from shoal.analysis.distributions import Distribution
     from shoal.encode.table import Table
+    from shoal.kept_search import KeptSearch
+    from shoal.pipeline import Prepared
+    from shoal.recoding.local.solution import LocalBest
     from shoal.search.problem import Partition, Problem
-    from shoal.values import Exposure, Ints, Node
+    from shoal.values import Exposure, Ints, Node, StatedLevels
 
 MOST_CLASSES, MOST_TUPLES = 25, 6
 """So many classes are shown, and so many of the different tuples of each."""
@@ -74,7 +80,9 @@ class Bar:
 class ColumnBefore:
     """A column: its values as they are, and its labels at the level of the release.
 
-    `original` is empty where single values are not known or do not count persons.
+    `original` is empty where single values are not known or do not count persons. In local recoding
+    `level` is the highest one, `records_at` has the released records at each level, and a released
+    label has no count in the source: its `before` is its `after`.
     """
 
     name: str
@@ -83,6 +91,7 @@ class ColumnBefore:
     labels: int
     original: tuple[Bar, ...]
     released: tuple[Bar, ...]
+    records_at: Mapping[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,7 @@ class SideBySide:
     counted as it is. `hidden` are the records of classes that would be left out.
     """
 
-    levels: Mapping[str, int]
+    levels: Mapping[str, StatedLevels]
     lowest: tuple[int, ...]
     raw: bool
     records: int
@@ -112,8 +121,9 @@ class SideBySide:
 
 def side_by_side(
     definition: Input,
-    levels: Mapping[str, int],
+    levels: Mapping[str, int] | None = None,
     *,
+    kept: KeptSearch | None = None,
     raw: bool = False,
     watch: Watch = ignore,
     file: str | None = None,
@@ -121,27 +131,60 @@ def side_by_side(
 ) -> SideBySide:
     """The source beside the release at a node; nothing is released.
 
+    A definition with local recoding has no node: it needs `kept`, the search that found one.
+
     Raises:
         Infeasible: when the node is not safe.
     """
-    loaded, problem = read_problem(definition, watch, file, spark)
-    table, k = problem.table, loaded.k
-    node = node_of(table, levels)
-    judge_node(problem, node)
+    loaded = load(definition)
+    prepared = prepare_problem(loaded, watch, file or name_of(definition), spark, local=True)
+    problem, k = prepared.problem, loaded.k
+    table = problem.table
+    shown = _shown(prepared, levels, kept, loaded.source.shown)
     watch("Comparing the columns")
-    classes = problem.partition(node)
+    classes = shown.classes
     return SideBySide(
-        levels=levels_of(problem, node),
+        levels=shown.levels,
         lowest=_known(table),
         raw=raw,
         records=table.records,
         classes=int(classes.kept.sum()),
         hidden=classes.suppressed,
-        sample=_sample(table, node, classes, raw=raw),
-        columns=tuple(_column(problem, i, node, classes, k) for i in range(len(node))),
+        sample=_sample(table, shown, raw=raw),
+        columns=tuple(_column(problem, i, shown, k) for i in range(len(table.attributes))),
         before=exposure_before(problem, k),
         after=exposure_of(classes.released(), k),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """What would be released: the classes, and the levels of the node or of each tuple."""
+
+    levels: Mapping[str, StatedLevels]
+    classes: Partition
+    node: Node = ()
+    of_tuples: Ints | None = None
+
+    def node_at(self, row: int) -> Node:
+        """The levels of a tuple."""
+        return self.node if self.of_tuples is None else tuple(self.of_tuples[row].tolist())
+
+
+def _shown(
+    prepared: Prepared, levels: Mapping[str, int] | None, kept: KeptSearch | None, source: str
+) -> _Shown:
+    problem = prepared.problem
+    if kept is not None:
+        best = cast("LocalBest", kept.last(prepared, source).best)
+        classes, local = local_classes(problem, best), local_levels(problem, best)
+        stated = records_at(problem.table, classes, local)
+        return _Shown(stated, classes, of_tuples=local.levels)
+    if prepared.definition.recoding == "local":
+        raise full_domain_only("a node to compare")
+    node = node_of(problem.table, levels or {})
+    judge_node(problem, node)
+    return _Shown(levels_of(problem, node), problem.partition(node), node)
 
 
 def _known(table: Table) -> Node:
@@ -149,28 +192,28 @@ def _known(table: Table) -> Node:
     return (0,) * len(table.attributes) if table.raised is None else table.raised.bottom
 
 
-def _sample(table: Table, node: Node, classes: Partition, *, raw: bool) -> tuple[SampledClass, ...]:
+def _sample(table: Table, shown: _Shown, *, raw: bool) -> tuple[SampledClass, ...]:
     """Released classes from the largest to the smallest, evenly by their rank."""
+    classes = shown.classes
     sizes = np.where(classes.kept, classes.counts.sizes, 0)
     order = np.argsort(-sizes, kind="stable")[: int(classes.kept.sum())]
     if len(order) > MOST_CLASSES:
         order = order[np.linspace(0, len(order) - 1, MOST_CLASSES).round().astype(int)]
     by_class = np.argsort(classes.class_of, kind="stable")
     starts = np.searchsorted(classes.class_of[by_class], np.arange(len(sizes) + 1))
-    return tuple(
-        _class(table, node, by_class[starts[each] : starts[each + 1]], raw=raw) for each in order
-    )
+    members = [by_class[starts[each] : starts[each + 1]] for each in order]
+    return tuple(_class(table, shown.node_at(int(each[0])), each, raw=raw) for each in members)
 
 
 def _class(table: Table, node: Node, members: Ints, *, raw: bool) -> SampledClass:
-    """The class that these tuples are."""
-    known, first = _known(table), members[:1]
+    """The class that these tuples are; the node has its levels."""
+    known, first = _known(table), int(members[0])
     largest = members[np.argsort(-table.weights[members], kind="stable")][:MOST_TUPLES]
     examples = [
         Tuple(_labels(table, known, each), int(table.weights[each])) for each in largest.tolist()
     ]
     return SampledClass(
-        labels=_labels(table, node, int(first[0])),
+        labels=_labels(table, node, first),
         records=int(table.weights[members].sum()),
         tuples=len(members),
         values=tuple(
@@ -191,22 +234,50 @@ def _labels(table: Table, node: Node, row: int) -> tuple[str | None, ...]:
     return tuple(found)
 
 
-def _column(problem: Problem, index: int, node: Node, classes: Partition, k: int) -> ColumnBefore:
-    table = problem.table
+def _column(problem: Problem, index: int, shown: _Shown, k: int) -> ColumnBefore:
+    table, classes = problem.table, shown.classes
     attribute, records = table.attributes[index], table.records_of[index]
-    released = distribution_of(table, index, node, classes, k)
     original: tuple[Bar, ...] = ()
     if table.raised is None and table.persons is None:
-        as_it_is = (*node[:index], 0, *node[index + 1 :])
+        as_it_is = (0,) * len(table.attributes)
         original = _bars(distribution_of(table, index, as_it_is, classes, k))
     occurring = np.flatnonzero(records)
+    if shown.of_tuples is not None:
+        return _mixed(table, index, shown, k, len(occurring), original)
+    level = shown.node[index]
     return ColumnBefore(
         name=attribute.name,
-        level=node[index],
+        level=level,
         values=len(occurring),
-        labels=len(np.unique(attribute.groups[node[index]][occurring])),
+        labels=len(np.unique(attribute.groups[level][occurring])),
         original=original,
-        released=_bars(released),
+        released=_bars(distribution_of(table, index, shown.node, classes, k)),
+    )
+
+
+def _mixed(
+    table: Table, index: int, shown: _Shown, k: int, values: int, original: tuple[Bar, ...]
+) -> ColumnBefore:
+    """A column of a local recoding: each released tuple counts at the level of its class."""
+    attribute, codes = table.attributes[index], table.codes[index]
+    kept = np.flatnonzero(shown.classes.kept[shown.classes.class_of])
+    assert shown.of_tuples is not None  # noqa: S101
+    of_tuples, counts = shown.of_tuples[kept, index], dict[str | None, int]()
+    stated = cast("Mapping[int, int]", shown.levels[attribute.name])
+    for level in stated:
+        rows = kept[of_tuples == level]
+        names = attribute.labels(level).to_pylist()
+        records = np.bincount(attribute.groups[level][codes[rows]], table.weights[rows])
+        for group in np.flatnonzero(records).tolist():
+            counts[names[group]] = counts.get(names[group], 0) + int(records[group])
+    return ColumnBefore(
+        name=attribute.name,
+        level=max(stated, default=0),
+        values=values,
+        labels=len(counts),
+        original=original,
+        released=_bars(compare_counts(attribute.name, counts, counts, k)),
+        records_at=stated,
     )
 
 
