@@ -145,6 +145,7 @@ class Made:
     staged: Staged
     result: ShownResult
     prepared: Prepared
+    found: Found
 
 
 def release(
@@ -214,7 +215,7 @@ def make_release(
     else:
         found = Found(best, problem.partition(best.node), about, choice)
     staged, result = write_release(prepared, found, source, target, observe, ask=ask, spark=spark)
-    return Made(staged, result, prepared)
+    return Made(staged, result, prepared, found)
 
 
 def prepare(

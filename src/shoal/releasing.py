@@ -63,8 +63,8 @@ class Prepared:
 
 Recode: TypeAlias = "Callable[..., Staged]"
 """Stages the recoding of a source, with the arguments of `recode_into`."""
-Judge: TypeAlias = "Callable[[Prepared, Source, Source, Node], Verdict]"
-"""Judges what was written at a node, given what was prepared, its source and what is stored."""
+Judge: TypeAlias = "Callable[[Prepared, Source, Source, Mapping[str, StatedLevels]], Verdict]"
+"""Judges what was written, given what was prepared, its source, what is stored and its levels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +103,11 @@ class Found:
         kept = self.classes.kept[self.classes.class_of]
         return tuple(self.local.levels[kept].max(axis=0).tolist())
 
+    def stated_levels(self, prepared: Prepared) -> Mapping[str, StatedLevels]:
+        """The level of each attribute, or in local recoding the records at each of its levels."""
+        names = prepared.definition.quasi_identifiers
+        return self.records_at(prepared) or dict(zip(names, self.node, strict=True))
+
     def levels_of_tuples(self, table: Table) -> Ints:
         """The levels of each tuple, in rows."""
         if self.local is not None:
@@ -126,15 +131,10 @@ def records_at(table: Table, classes: Partition, local: LocalLevels) -> dict[str
     return found
 
 
-def judge_alone(prepared: Prepared, source: Source, written: Source, node: Node) -> Verdict:
-    """The verdict of the verifier on a release by itself."""
-    levels = dict(zip(prepared.definition.quasi_identifiers, node, strict=True))
-    return _judge(prepared, source, written, levels)
-
-
-def _judge(
+def judge_alone(
     prepared: Prepared, source: Source, written: Source, levels: Mapping[str, StatedLevels]
 ) -> Verdict:
+    """The verdict of the verifier on a release by itself."""
     definition = prepared.definition
     with open_population(definition) as population:
         return verify(
@@ -186,10 +186,7 @@ def write_release(
         undo.callback(staged.discard)
         observe(Phase("verify"))
         with closing(staged.source()) as written:
-            if released.records_at is None:
-                verdict = judge(prepared, source, written, node)
-            else:
-                verdict = _judge(prepared, source, written, released.records_at)
+            verdict = judge(prepared, source, written, found.stated_levels(prepared))
             formulas = tuple(formula_cautions(target, written))
             sha256 = written.fingerprint()
         watch.lap("verify")

@@ -50,8 +50,13 @@ def test_a_raw_value_is_shown_only_where_k_records_have_it_and_the_label(tmp_pat
         "recoding": "local",
         "attributes": {"code": {"role": "quasi-identifier", "hierarchy": "suppress"}},
     }
+
+    def no(proposal: Proposal) -> bool:
+        proposals.append(proposal)
+        return False
+
     with pytest.raises(shoal.ShoalError) as declined:
-        shoal.run(definition, ask=lambda proposal: proposals.append(proposal) is not None)
+        shoal.run(definition, ask=no)
     assert declined.value.code == "declined"
     assert not (tmp_path / "release.csv").exists()
     (code,) = proposals[0].examples

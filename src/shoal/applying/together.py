@@ -11,7 +11,7 @@ Whoever knows in which sees only the classes of that one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from shoal.measure.classes import Values
     from shoal.releasing import Judge, Prepared
     from shoal.report.result import ShownResult
-    from shoal.values import Demand, Node, Verdict
+    from shoal.values import Demand, Node, StatedLevels, Verdict
 
 RECORDS = "#records"
 """The column of counts while both tables are joined."""
@@ -227,8 +227,10 @@ def _meaning(text: str) -> object:
 def judge_together(release: Source) -> Judge:
     """The verdict on what was written, together with an earlier release as it is stored."""
 
-    def judge(prepared: Prepared, source: Source, written: Source, node: Node) -> Verdict:
-        alone = judge_alone(prepared, source, written, node)
+    def judge(
+        prepared: Prepared, source: Source, written: Source, levels: Mapping[str, StatedLevels]
+    ) -> Verdict:
+        alone = judge_alone(prepared, source, written, levels)
         names = [column.name for column in written.columns()]
         united = UnitedSource([_member(written, names), _member(release, names)], source.resources)
         definition = prepared.definition
