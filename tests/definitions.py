@@ -149,6 +149,7 @@ definitions = keys(
         values=st.lists(texts | st.just(""), max_size=3),
         sensitive=st.just("value"),
     ),
+    recoding=st.sampled_from(["full-domain", "local"]),
     loss=keys({}, name=words, aggregate=st.just("geometric"), parameters=parameters),
     search=keys(
         {},
@@ -156,6 +157,7 @@ definitions = keys(
         time_limit=st.integers(1, 10**6).map(lambda ms: f"{ms} ms"),
         gap=st.floats(0, 1),
         threads=counts,
+        effort=st.sampled_from(["low", "normal", "high"]),
         backtrack=st.booleans(),
         parameters=parameters,
     ),

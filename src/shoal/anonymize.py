@@ -33,6 +33,8 @@ def anonymize(
     identifiers: Sequence[Any] = ...,
     person: Any = ...,
     others: Literal["keep", "drop"] | None = ...,
+    recoding: Literal["full-domain", "local"] = ...,
+    effort: Literal["low", "normal", "high"] | None = ...,
     with_result: Literal[False] = ...,
     observe: Observer = ...,
     **options: Any,
@@ -49,6 +51,8 @@ def anonymize(
     identifiers: Sequence[Any] = ...,
     person: Any = ...,
     others: Literal["keep", "drop"] | None = ...,
+    recoding: Literal["full-domain", "local"] = ...,
+    effort: Literal["low", "normal", "high"] | None = ...,
     with_result: Literal[True],
     observe: Observer = ...,
     **options: Any,
@@ -64,6 +68,8 @@ def anonymize(
     identifiers: Sequence[Any] = (),
     person: Any = (),
     others: Literal["keep", "drop"] | None = None,
+    recoding: Literal["full-domain", "local"] = "full-domain",
+    effort: Literal["low", "normal", "high"] | None = None,
     with_result: bool = False,
     observe: Observer = ignore,
     **options: Any,
@@ -87,6 +93,10 @@ def anonymize(
         person: The column that identifies a person, or several, where one person can have several
             records. Then `k` and all demands count persons. They are left out, too.
         others: What becomes of columns that are not named: "keep", "drop", or an error.
+        recoding: "full-domain" brings each column to one level; "local" lets every class have its
+            own levels, and loses several times less.
+        effort: How long local recoding looks for less loss and for a proof: "low", "normal",
+            "high".
         with_result: Return the result of the run too: loss, levels, proof. Notebooks show it well.
         observe: Called with every event of the run, to follow a long one.
         options: Other keys of a definition, with underscores for spaces: `missing="basic"`,
@@ -110,7 +120,9 @@ def anonymize(
         hierarchy = names[name] if isinstance(names, Mapping) else None
         attributes[str(name)] = _quasi_identifier(hierarchy)
     attributes.update({name: "identifier" for name in persons if name not in attributes})
-    demands = {"k": k, "suppression": suppression, "person": persons}
+    demands = {"k": k, "suppression": suppression, "person": persons, "recoding": recoding}
+    if effort is not None:
+        keys["search"] = {"effort": effort, **keys.get("search", {})}
     mapping = {**demands, "attributes": attributes, **keys}
     if others is not None:
         mapping["others"] = others

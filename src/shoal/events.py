@@ -35,7 +35,11 @@ class Working:
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of the search: no safe node costs less than `bound`; `best` is safe."""
+    """The state of the search: no safe node costs less than `bound`; `best` is safe.
+
+    `checked` are the nodes that were checked exactly, `boxes` those that were opened. In local
+    recoding they are the recodings that were judged, and the sweeps over all groups.
+    """
 
     best: Best | None
     bound: float

@@ -93,7 +93,8 @@ def search_local(
     problem: Problem, options: Search, observe: Callable[[Progress], None], *, keep_best: bool
 ) -> Progress:
     """The last event of the search for a local recoding."""
-    return search(problem, options, observe, keep_best=keep_best, strategy=LocalSearch())
+    strategy = LocalSearch(effort=options.effort or "normal")
+    return search(problem, options, observe, keep_best=keep_best, strategy=strategy)
 
 
 def local_classes(problem: Problem, best: LocalBest) -> Partition:

@@ -190,7 +190,7 @@ def make_release(
 
     problem, settings = prepared.problem, prepared.definition.search
     chosen = None if node is None else judge_node(problem, node_of(prepared.table, node))
-    observe(Phase("search", f"{problem.table.tuples:,} tuples, {problem.nodes:,} nodes"))
+    observe(Phase("search", search_detail(prepared)))
     history = History(observe)
     if kept is not None:
         history.recall(kept.moments)
@@ -247,6 +247,14 @@ def prepare(
     if target is not None:
         check_records(target, table.records - problem.limit)
     return Prepared(with_roles, filled, columns, table, counted.values, problem, of_population)
+
+
+def search_detail(prepared: Prepared) -> str:
+    """What is searched, as people read it."""
+    tuples = f"{prepared.table.tuples:,} tuples"
+    if prepared.definition.recoding == "local":
+        return f"{tuples} to be recoded locally"
+    return f"{tuples}, {prepared.problem.nodes:,} nodes"
 
 
 def load(definition: Definition | Mapping[str, Any] | str | Path) -> Definition:

@@ -88,6 +88,11 @@ class Best:
     smallest_class: int
 
     @property
+    def local(self) -> bool:
+        """Whether it is a local recoding: then it has no node."""
+        return not self.node
+
+    @property
     def rank(self) -> tuple[float, int, Node]:
         """Least loss, then fewest suppressed records, then the smallest levels.
 

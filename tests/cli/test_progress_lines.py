@@ -33,3 +33,9 @@ def test_the_best_the_gap_and_the_end_are_reported() -> None:
     best = Best((1, 0), 0.25, 3, 7, 5)
     said = standing(Stopped(best, 0.2, 2, 9, 5.0, reason="time limit"))
     assert said == "best 0.250000, bound 0.200000, gap 20.0%, 2 nodes, 9 boxes, stopped: time limit"
+
+
+def test_local_recoding_speaks_of_classes_and_sweeps() -> None:
+    best = Best((), 0.25, 3, 1700, 5)
+    said = standing(Progress(best, 0.2, 2, 3, 5.0))
+    assert said == "best 0.250000, bound 0.200000, gap 20.0%, 1,700 classes, 3 sweeps"

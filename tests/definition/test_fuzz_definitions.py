@@ -37,7 +37,7 @@ GOOD: dict[str, Any] = {
     "recoding": "local",
     "missing": {"match": "basic", "values": ["NA", "?"], "sensitive": "value"},
     "loss": {"name": "iyengar", "aggregate": "geometric"},
-    "search": {"strategy": "box", "time limit": "60 s", "gap": 0.01, "threads": 2},
+    "search": {"strategy": "box", "time limit": "60 s", "gap": 0.01, "threads": 2, "effort": "low"},
     "engine": {"memory limit": "2 GB", "spill folder": "spill", "tuples": 1000000},
     "attributes": {
         "name": "identifier",

@@ -20,6 +20,7 @@ EXAMPLES = """
 Examples:
   shoal run patients.yaml
   shoal run patients.yaml --k 10 --suppression 2% --output strict.csv
+  shoal run patients.yaml --recoding local --effort high
   shoal run patients.yaml --quiet --json result.json --report report.html
   shoal run patients.yaml --proof proof.jsonl.gz
   shoal run patients.yaml --node birth=2,sex=0,zip=3 --ask
@@ -45,7 +46,14 @@ def run(
     suppression: Annotated[
         str | None, typer.Option(help="Share (5%) or number of records that may be left out.")
     ] = None,
+    recoding: Annotated[
+        str | None,
+        typer.Option(help="full-domain: one level for each column; local: each class has its own."),
+    ] = None,
     strategy: Annotated[str | None, typer.Option(help="How to search.")] = None,
+    effort: Annotated[
+        str | None, typer.Option(help="Of local recoding: low, normal or high.")
+    ] = None,
     time_limit: Annotated[
         str | None, typer.Option(help="Stop the search after, such as 60s or 5min.")
     ] = None,
@@ -94,7 +102,8 @@ def run(
         "output": None if output is None else {"path": str(output)},
         "k": k,
         "suppression": suppression,
-        "search": {"strategy": strategy, "time limit": time_limit},
+        "recoding": recoding,
+        "search": {"strategy": strategy, "effort": effort, "time limit": time_limit},
         "engine": {"memory limit": memory_limit, "spill folder": spill_folder},
         "report": report,
     }

@@ -60,6 +60,7 @@ def of_release(definition: Definition) -> list[Mistake]:
         *of_suppression(definition.suppression),
         *of_loss(definition.loss),
         *of_strategy(definition.search),
+        *_of_effort(definition),
         *_of_paths(definition),
         *_of_models(
             ModelSpec(f"privacy.{model}", model, parameters)
@@ -328,6 +329,13 @@ def of_strategy(search: Search) -> Iterator[Mistake]:
         yield from _of_name("search.strategy", search.strategy, known)
     except ValueError as error:
         yield Mistake("search", str(error), "see the documentation of the strategy")
+
+
+def _of_effort(definition: Definition) -> Iterator[Mistake]:
+    """The effort of local recoding says nothing of the search for a node."""
+    if definition.recoding == "full-domain" and definition.search.effort is not None:
+        what = "is for local recoding, and the definition recodes full-domain"
+        yield Mistake("search.effort", what, "leave it out, or write `recoding: local`")
 
 
 def _of_diversity(key: str, diversity: Diversity) -> Iterator[Mistake]:

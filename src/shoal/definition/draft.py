@@ -267,6 +267,8 @@ def _lines(draft: Draft, guesses: Sequence[Guess]) -> Iterator[str]:
     yield "# Empty values are missing; so are the texts listed here."
     yield from _comment(draft.unusual)
     yield from yaml_lines("missing", {"values": list(draft.missing)})
+    yield "# All values of a column at one level; `local`: each class at its own, and less is lost."
+    yield "recoding: full-domain"
     yield "# The search may end sooner with a proof, or later if you give it more time."
     yield "search: {time limit: 5 min}"
     yield ""

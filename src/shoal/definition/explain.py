@@ -79,6 +79,7 @@ EXAMPLES: Mapping[str, str] = {
     "l": "l: 3",
     "gap": "gap: 0.01",
     "threads": "threads: 2",
+    "effort": "effort: high",
     "backtrack": "backtrack: true",
     "header": "header: true",
     "rename": "rename: {geschlecht: sex}",

@@ -170,12 +170,14 @@ class Search(DefinitionPart):
     """How to search, and when to stop early.
 
     `backtrack` is a key of the strategy priority-path; `parameters` are those of a plug-in.
+    `effort` is how long local recoding looks for a better one and for a higher bound.
     """
 
     strategy: str = "box"
     time_limit: Seconds | None = Field(default=None, alias="time limit", gt=0)
     gap: float = Field(default=0.0, ge=0)
     threads: int | None = Field(default=None, ge=1)
+    effort: Literal["low", "normal", "high"] | None = None
     backtrack: bool | None = None
     parameters: Annotated[Parameters, BeforeValidator(_part_parameters)] = Field(
         default_factory=dict

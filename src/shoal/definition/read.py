@@ -252,9 +252,12 @@ def override(definition: Definition, changes: Mapping[str, Any], file: str) -> D
 
     A value is written as in a definition file. The new definition is checked as a whole, and
     BadDefinition calls it `file`. Another strategy does not inherit the settings that only the old
-    one understood.
+    one understood, nor full-domain recoding the effort of local recoding.
     """
     changed = _not_none(changes)
+    if changed.get("recoding") == "full-domain" and definition.search.effort is not None:
+        search = definition.search.model_copy(update={"effort": None})
+        definition = definition.model_copy(update={"search": search})
     for key in JOINED:
         settings = _not_none(changed.pop(key, {}))
         if settings:

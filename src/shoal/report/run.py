@@ -207,19 +207,34 @@ def _settings(result: Result, definition: Definition) -> Iterator[tuple[str, str
 
 
 def _search(result: Result) -> Iterator[tuple[str, str]]:
-    yield "strategy", result.strategy
+    local = result.recoding == "local"
+    yield "recoding", result.recoding
+    if not local:
+        yield "strategy", result.strategy
     yield "outcome", result.status
     if result.failure is None:
+        least = f"no {'local recoding' if local else 'node'} loses less"
         yield "loss", f"{result.loss:.9f}"
-        yield "bound", f"{result.bound:.9f} (no node loses less; gap {result.gap:.2%})"
+        yield "bound", f"{result.bound:.9f} ({least}; gap {result.gap:.2%})"
     yield "distinct tuples", f"{result.tuples:,} (different combinations of quasi-identifiers)"
+    yield from _local_steps(result) if local else _node_steps(result)
+    yield "seconds", ", ".join(f"{name} {each:.2f}" for name, each in result.seconds.items())
+
+
+def _node_steps(result: Result) -> Iterator[tuple[str, str]]:
+    """What the search for a node did."""
     yield (
         "visited nodes",
         f"{count(result.checked, 'exact check')}, {count(result.lattice, 'node')} in all",
     )
     if result.boxes:
         yield "boxes opened", f"{result.boxes:,} (sets of nodes that were judged together)"
-    yield "seconds", ", ".join(f"{name} {each:.2f}" for name, each in result.seconds.items())
+
+
+def _local_steps(result: Result) -> Iterator[tuple[str, str]]:
+    """What the search for a local recoding did."""
+    yield "recodings judged", f"{result.checked:,} (each with all its classes)"
+    yield "sweeps", f"{result.boxes:,} (attempts to better all groups of tuples)"
 
 
 def _origin(result: Result, definition: Definition) -> Iterator[tuple[str, str]]:

@@ -174,7 +174,8 @@ def _look_at(result: Result) -> Iterator[str]:
         else:
             yield f"All attributes lost the same ({losses[most]:.1%})."
     if result.status != "optimal" and result.chosen is None:
-        yield "The search ended without a proof: more time may find a release that loses less."
+        more = "more time or `effort: high`" if result.recoding == "local" else "more time"
+        yield f"The search ended without a proof: {more} may find a release that loses less."
     if not result.warnings:
         yield "There are no warnings."
 
@@ -288,9 +289,10 @@ def lost(result: Result) -> tuple[str, ...]:
     elif result.status == "optimal":
         proof = f"proved the least possible among {count(result.lattice, 'transformation')}"
     else:
+        other = "local recoding" if result.recoding == "local" else "transformation"
         proof = (
             "not proved the least possible: the search ended without a proof, and another "
-            f"transformation may lose as little as {result.bound:.6f} (gap {result.gap:.1%})"
+            f"{other} may lose as little as {result.bound:.6f} (gap {result.gap:.1%})"
         )
     lines = [f"Loss {result.loss:.6f} ({result.loss_model}), {proof}. {meaning(result)}"]
     judged = result.records - result.removed
@@ -369,13 +371,16 @@ def show_progress(event: Event) -> None:
 
 
 def standing(event: Progress) -> str:
-    """Best loss, bound, gap, nodes and boxes."""
+    """Best loss, bound, gap, nodes and boxes; in local recoding classes and sweeps."""
     best = "none yet" if event.best is None else f"{event.best.loss:.6f}"
     gap = "" if event.best is None else f", gap {event.gap:.1%}"
-    boxes = f", {count(event.boxes, 'box', 'boxes')}" if event.boxes else ""
+    steps = f"{count(event.checked, 'node')}"
+    if event.best is not None and event.best.local:
+        steps = count(event.best.classes, "class", "classes")
+        steps += f", {count(event.boxes, 'sweep')}" if event.boxes else ""
+    elif event.boxes:
+        steps += f", {count(event.boxes, 'box', 'boxes')}"
     stopped = ""
     if isinstance(event, Stopped):
         stopped = ", not proved" if event.reason == NO_PROOF else f", stopped: {event.reason}"
-    return (
-        f"best {best}, bound {event.bound:.6f}{gap}, {count(event.checked, 'node')}{boxes}{stopped}"
-    )
+    return f"best {best}, bound {event.bound:.6f}{gap}, {steps}{stopped}"

@@ -38,7 +38,7 @@ OUTPUT_KEYS = frozenset("format delimiter formulas options".split())
 FORMATS = frozenset(("csv", "parquet", "json", "excel", "xml"))
 OUTPUT_ENDINGS = frozenset((".csv", ".parquet", ".json", ".xlsx", ".xml"))
 HIERARCHIES = frozenset(("suppress", "mask", "intervals", "cuts", "date", "groups", "tree"))
-SEARCH_KEYS = frozenset(("strategy", "time limit", "gap", "backtrack", "parameters"))
+SEARCH_KEYS = frozenset(("strategy", "time limit", "gap", "effort", "backtrack", "parameters"))
 PARAMETER = re.compile(r"[\w %+-]{0,100}|[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?%?")
 """A parameter of a plug-in: a number or plain words, nothing that could be a path."""
 
