@@ -9,19 +9,22 @@ from oracle import Cell, Ladder, Row
 Judge = Callable[[Sequence[int]], bool]
 """Whether these records, by their numbers, may be a class."""
 
+JudgeAll = Callable[[Sequence[int]], bool]
+"""Whether classes of these sizes may be released together."""
+
 Costs = Callable[[int, Cell, int], float]
 """What a cell of an attribute costs at a level."""
 
 
 def levels_of(
-    rows: Sequence[Row], ladders: Sequence[Ladder], limits: Sequence[int]
+    rows: Sequence[Row], ladders: Sequence[Ladder], levels: Sequence[range]
 ) -> tuple[int, ...] | None:
-    """The lowest level of each attribute at which all rows have one label, None for none."""
+    """The lowest allowed level of each attribute at which all rows have one label, or None."""
     found = []
-    for j, (ladder, limit) in enumerate(zip(ladders, limits, strict=True)):
+    for j, (ladder, allowed) in enumerate(zip(ladders, levels, strict=True)):
         agree = [
             level
-            for level in range(limit + 1)
+            for level in allowed
             if len({_identity(ladder, row[j], level) for row in rows}) == 1
         ]
         if not agree:
@@ -51,9 +54,10 @@ def partitions(records: Sequence[int]) -> Iterator[list[list[int]]]:
 def least_loss(
     rows: Sequence[Row],
     ladders: Sequence[Ladder],
-    limits: Sequence[int],
+    levels: Sequence[range],
     suppression: int,
     judge: Judge,
+    judge_all: JudgeAll,
     cost: Costs,
     join: Callable[[Sequence[float]], float],
 ) -> float | None:
@@ -67,11 +71,11 @@ def least_loss(
         key = tuple(sorted(group))
         if key not in known:
             chosen = [rows[i] for i in key]
-            levels = levels_of(chosen, ladders, limits) if judge(key) else None
+            found = levels_of(chosen, ladders, levels) if judge(key) else None
             known[key] = None
-            if levels is not None:
+            if found is not None:
                 known[key] = [
-                    sum(cost(j, row[j], level) for row in chosen) for j, level in enumerate(levels)
+                    sum(cost(j, row[j], level) for row in chosen) for j, level in enumerate(found)
                 ]
         return known[key]
 
@@ -80,6 +84,8 @@ def least_loss(
         suppressed = next(len(part) - 1 for part in parts if -1 in part)
         groups = [losses(part) for part in parts if -1 not in part]
         if suppressed > suppression or not groups or any(each is None for each in groups):
+            continue
+        if not judge_all([len(part) for part in parts if -1 not in part]):
             continue
         sums = [sum(each) for each in zip(*(each for each in groups if each), strict=True)]
         loss = join([(each + suppressed) / len(rows) for each in sums])

@@ -37,9 +37,11 @@ from shoal.privacy.delta_disclosure import DeltaDisclosure
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.population import KMap
 from shoal.privacy.recursive_diversity import RecursiveDiversity
+from shoal.privacy.risk import AverageRisk, RecordsAbove
 from shoal.privacy.t_closeness import TCloseness
-from shoal.recoding.local.run import LocalSearch, refusal
+from shoal.recoding.local.run import LocalSearch, quick_loss, refusal
 from shoal.recoding.local.solution import SUPPRESSED, LocalBest, counts_of_classes
 from shoal.search.incumbent import Limits
 from shoal.search.objective import CellObjective, objective_of
@@ -80,13 +82,23 @@ def small_cases(draw: st.DrawFn, most: int = 7) -> Case:
     )
 
 
+def any_sizes(_: Sequence[int]) -> bool:
+    """No demand on all classes together."""
+    return True
+
+
 def last_event(problem: Problem, threads: int = 1) -> Progress:
     """The last event of a search."""
     *_, last = LocalSearch("normal").search(problem, Limits(threads=threads))
     return last
 
 
-def assert_right(problem: Problem, case: Case, judge: Callable[[Sequence[int]], bool]) -> None:
+def assert_right(
+    problem: Problem,
+    case: Case,
+    judge: Callable[[Sequence[int]], bool],
+    judge_all: Callable[[Sequence[int]], bool] = any_sizes,
+) -> None:
     """The loss is at least the optimum, the bound at most; safe; not worse than full-domain."""
     objective = problem.objective
     assert isinstance(objective, CellObjective)
@@ -97,8 +109,9 @@ def assert_right(problem: Problem, case: Case, judge: Callable[[Sequence[int]], 
         code = attributes[j].missing_code if cell is None else labels.index(cell)
         return float(objective.costs[j][level][code])
 
+    levels = [range(each.lowest, each.limit + 1) for each in attributes]
     best = least_loss(
-        case.rows, case.ladders, case.limits, case.suppression, judge, cost, objective.join
+        case.rows, case.ladders, levels, case.suppression, judge, judge_all, cost, objective.join
     )
     last = last_event(problem)
     *_, full = Exhaustive().search(problem, Limits())
@@ -167,6 +180,52 @@ def test_every_model_of_sensitive_values_is_met(
         return len(group) >= case.k and judge(held, table)
 
     assert_right(sensitive_problem(case, values, (model,), Iyengar()), case, accepts)
+
+
+RISKS: tuple[tuple[PrivacyModel, Callable[[Sequence[int]], bool]], ...] = (
+    (AverageRisk(0.4), lambda sizes: 5 * len(sizes) <= 2 * sum(sizes)),
+    (RecordsAbove(0.4, 0.5), lambda sizes: 2 * sum(n for n in sizes if n < 3) <= sum(sizes)),
+)
+
+
+@pytest.mark.parametrize(("model", "judge"), RISKS, ids=lambda each: getattr(each, "name", ""))
+@given(case=small_cases())
+@settings(max_examples=30, deadline=None)
+def test_demands_on_all_classes_together_are_met(
+    model: PrivacyModel, judge: Callable[[Sequence[int]], bool], case: Case
+) -> None:
+    case = replace(case, k=2)
+    problem = problem_of(case)
+    problem = replace(problem, models=(*problem.models, model))
+    assert_right(problem, case, lambda group: len(group) >= 2, judge)
+
+
+@pytest.mark.parametrize("model", [AverageRisk(0.1), RecordsAbove(0.15, 0.3)])
+def test_small_classes_are_released_where_large_ones_make_up_for_them(model: PrivacyModel) -> None:
+    problem = random_problem(6, 400, 2)
+    problem = replace(problem, models=(*problem.models, model))
+    last = last_event(problem)
+    assert isinstance(last.best, LocalBest)
+    assert_safe(problem, last.best)
+    sizes = counts_of_classes(problem.table, last.best.recoding).sizes
+    assert sizes.min() < 7
+    strict = last_event(replace(problem, models=(KAnonymity(10 if model.name[0] == "a" else 7),)))
+    assert strict.best is not None
+    assert last.best.loss < strict.best.loss
+
+
+@given(case=small_cases(), data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_levels_may_begin_above_the_lowest(case: Case, data: st.DataObject) -> None:
+    problem = problem_of(case)
+    lowest = [data.draw(st.integers(0, limit)) for limit in case.limits]
+    attributes = tuple(
+        replace(each, lowest=level)
+        for each, level in zip(problem.table.attributes, lowest, strict=True)
+    )
+    table = replace(problem.table, attributes=attributes)
+    problem = replace(problem, table=table, objective=objective_of(table, Iyengar(), "mean"))
+    assert_right(problem, case, lambda group: len(group) >= case.k)
 
 
 @given(case=small_cases(), data=st.data())
@@ -245,6 +304,43 @@ def test_a_loss_of_classes_is_refused_with_the_reason() -> None:
     with pytest.raises(UserError, match="does not charge cells") as error:
         next(iter(LocalSearch().search(refused, Limits())))
     assert error.value.code == "no-local-recoding"
+
+
+def test_a_demand_on_the_population_is_refused_with_the_reason() -> None:
+    problem = random_problem(3, 20)
+    reason = refusal(replace(problem, models=(KMap(3),)))
+    assert reason is not None
+    assert "cover the same persons" in reason
+
+
+def test_a_model_of_a_plug_in_is_refused_with_its_name() -> None:
+    class Own(KAnonymity):
+        """A model that looks like one that is known."""
+
+    problem = replace(random_problem(3, 20), models=(Own(2),))
+    assert refusal(problem) == "local recoding does not know the model k-anonymity"
+
+
+def test_the_last_event_says_what_full_domain_recoding_would_lose_at_least() -> None:
+    problem = random_problem(2, 400)
+    last = last_event(problem)
+    *_, full = Exhaustive().search(problem, Limits())
+    assert isinstance(last.best, LocalBest)
+    assert full.best is not None
+    found = last.best.full_domain
+    assert found is not None
+    assert last.best.loss <= found.bound <= full.best.loss + TOLERANCE
+    assert found.loss is None or found.loss >= full.best.loss - TOLERANCE
+
+
+def test_a_quick_loss_is_that_of_a_recoding_and_none_where_it_is_refused() -> None:
+    problem = random_problem(2, 400)
+    last = last_event(problem)
+    quick = quick_loss(problem, 60)
+    assert last.best is not None
+    assert quick is not None
+    assert last.best.loss <= quick < 1.2 * last.best.loss
+    assert quick_loss(replace(problem, models=(KMap(3),)), 60) is None
 
 
 def test_a_time_limit_ends_with_the_best_so_far() -> None:

@@ -91,7 +91,8 @@ class Groups:
     def cut(self) -> None:
         """Groups at once: neighbours in one order, as many as have `k` records."""
         order = np.argsort(self._key(), kind="stable")
-        weights, k = self.prepared.problem.table.weights[order].tolist(), self.prepared.k
+        weights = self.prepared.problem.table.weights[order].tolist()
+        k = self.prepared.together.packed
         number, size, numbers = 1, 0, []
         for weight in weights:
             if size >= k:
@@ -109,6 +110,7 @@ class Groups:
         """Pack all tuples into groups. Around those that fit nowhere whole groups are merged; one
         that is not safe even so has all tuples that may have a label with it."""
         arrays = self.memory.arrays
+        self.memory.demand_size(self.prepared.together.packed)
         self.set(np.full(len(self._path), -1))
         free = np.arange(len(self._path))
         lists: Arrays = {}
@@ -214,6 +216,7 @@ class Groups:
     def split(self) -> Iterator[None]:
         """Split groups from the top down, as long as that lowers their cost."""
         arrays = self.memory.arrays
+        self.memory.demand_size(self.prepared.together.packed)
         groups = np.flatnonzero(arrays["count"] > 1)
         while len(groups):
             groups = groups[groups > 0]
@@ -227,6 +230,7 @@ class Groups:
     def repair(self) -> Iterator[None]:
         """Sweeps over all groups, the costliest first, until one gains little."""
         arrays = self.memory.arrays
+        self.memory.demand_size(self.prepared.k)
         while True:
             before = self.total
             groups = np.flatnonzero(arrays["count"] > 0)
@@ -244,6 +248,7 @@ class Groups:
         Groups that cost more in the end are given up for those from before.
         """
         arrays, before, total = self.memory.arrays, self.group_of, self.total
+        self.memory.demand_size(self.prepared.k)
         chosen = max(1, int(ANNEALED * len(before)))
         arrays["order"][:chosen] = np.argsort(-self.paid, kind="stable")[:chosen]
         average = total / max(int(self.prepared.problem.table.records), 1)

@@ -21,12 +21,24 @@ WIDTH = 40
 MOVES = 256
 """The most moves that are undone together: larger groups are not dissolved."""
 
-TOTAL, HEAPED, NUMBERS = 0, 5, 6
+TOTAL, HEAPED, NUMBERS = 0, 5, 10
 """Indices of `numbers` and how many there are (local.h)."""
 
 LOCAL = Layout(
     "Local",
-    ("attributes", "tuples", "width", "groups", "moves", "k", "limit", "by_persons"),
+    (
+        "attributes",
+        "tuples",
+        "width",
+        "groups",
+        "moves",
+        "k",
+        "limit",
+        "by_persons",
+        "most_groups",
+        "small",
+        "most_small",
+    ),
     (
         field("cost_from", np.int64, "attributes"),
         field("codes_of", np.int64, "attributes"),
@@ -118,6 +130,9 @@ class Memory:
             "k": prepared.k,
             "limit": prepared.problem.limit,
             "by_persons": table.persons is not None,
+            "most_groups": prepared.together.most_groups,
+            "small": prepared.together.small,
+            "most_small": prepared.together.most_small,
         }
         self._structure = LOCAL.fill(numbers, self.arrays)
         self._values = None
@@ -134,6 +149,10 @@ class Memory:
     def only_sizes(self) -> bool:
         """Whether groups are judged by their records alone: then threads can share the work."""
         return self._values is None and not self._structure.by_persons
+
+    def demand_size(self, k: int) -> None:
+        """From now on a group needs `k` records, or persons."""
+        self._structure.k = k
 
     def call(self, name: str, *arguments: Any) -> int:
         """Call a function of the library on this memory."""

@@ -6,11 +6,14 @@ is computed from them is never above the true one.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.risk import RISK_TOLERANCE, AverageRisk, RecordsAbove
 from shoal.search.compiled.demands import ENTROPY, EQUAL, SHARES, demands_of
 from shoal.search.compiled.sensitive import values_of
 from shoal.search.objective import CellObjective
@@ -178,6 +181,43 @@ def held_of(problem: Problem, values: Values | None) -> Held:
     )
 
 
+@dataclass(frozen=True)
+class Together:
+    """Demands on all classes together: at most `most_groups` of them, and at most `most_small`
+    records in those of fewer than `small`.
+
+    They hold for the fewest records that may be released, so they hold whatever is suppressed.
+    Groups of `packed` records meet them by their sizes alone.
+    """
+
+    packed: int
+    most_groups: int
+    small: int
+    most_small: int
+
+
+def together(problem: Problem, k: int) -> Together:
+    """What the models of the table ask for; no bound where there is none."""
+    records, none = problem.table.records - problem.limit, 2**62
+    most_groups, small, most_small, packed = none, 0, none, k
+    for model in problem.models:
+        if isinstance(model, AverageRisk):
+            most_groups = min(most_groups, _share(model.average, records))
+            packed = max(packed, math.ceil(1 / model.average - RISK_TOLERANCE))
+        if isinstance(model, RecordsAbove):
+            enough = math.ceil((1 - RISK_TOLERANCE) / model.threshold)
+            allowed = _share(model.share, records)
+            small, most_small = max(small, enough), min(most_small, allowed)
+            packed = max(packed, enough)
+    return Together(packed, most_groups, small, most_small)
+
+
+def _share(share: float, records: int) -> int:
+    """The largest whole number that is within a share of the records, as the models count."""
+    most = share * records
+    return math.floor(most + RISK_TOLERANCE * max(most, 1.0))
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """Everything about a problem that does not change."""
@@ -185,6 +225,7 @@ class Prepared:
     problem: Problem
     paths: tuple[Paths, ...]
     k: int
+    together: Together
     values: Values | None
     held: Held
 
@@ -215,5 +256,6 @@ def prepare(problem: Problem) -> Prepared:
     paths = tuple(
         paths_of(problem.table, j, lowest) for j, lowest in enumerate(problem.lattice.bottom)
     )
-    sizes = [model.k for model in problem.models if hasattr(model, "k")]
-    return Prepared(problem, paths, max(sizes, default=1), values, held_of(problem, values))
+    k = max((each.k for each in problem.models if isinstance(each, KAnonymity)), default=1)
+    held = held_of(problem, values)
+    return Prepared(problem, paths, k, together(problem, k), values, held)

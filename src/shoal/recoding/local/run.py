@@ -6,24 +6,34 @@ import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from shoal.errors import UserError
 from shoal.events import NO_PROOF, Improved, Progress, Proved, Stopped
+from shoal.privacy.alpha import AlphaAnonymity
+from shoal.privacy.beta_likeness import BetaLikeness
+from shoal.privacy.delta_disclosure import DeltaDisclosure
+from shoal.privacy.distinct_diversity import DistinctDiversity
+from shoal.privacy.entropy_diversity import EntropyDiversity
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.population import DeltaPresence, KMap
+from shoal.privacy.recursive_diversity import RecursiveDiversity
+from shoal.privacy.risk import AverageRisk, RecordsAbove
+from shoal.privacy.t_closeness import TCloseness
 from shoal.recoding.local.bound import DISTANCES, VISITS, Bound
 from shoal.recoding.local.groups import Groups
 from shoal.recoding.local.prepare import MOST_LEVELS, PATH_BITS, costs_of, paths_of, prepare
 from shoal.recoding.local.solution import (
+    FullDomain,
     LocalBest,
     Recoding,
     judge,
     recoding_of,
     unsafe_tuples,
 )
-from shoal.search.compiled.demands import is_known
 from shoal.search.compiled.library import missing
 from shoal.search.incumbent import LOSS_TOLERANCE, Limits
 from shoal.search.objective import CellObjective
@@ -52,17 +62,41 @@ MOST_REPLACEMENTS = 4
 MOST_ATTRIBUTES = 256
 """More attributes than this are refused (local.h)."""
 
+FIRST_LOOK = 0.1
+"""Share of a time limit that the full-domain search has before groups are improved."""
+
+QUICK_TUPLES = 100_000
+"""The most tuples for which a quick recoding is tried."""
+
+KNOWN_MODELS = (
+    KAnonymity,
+    DistinctDiversity,
+    EntropyDiversity,
+    RecursiveDiversity,
+    AlphaAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    TCloseness,
+    AverageRisk,
+    RecordsAbove,
+)
+"""Models that groups can be guarded by. Models of plug-ins are not: the compiled code cannot ask
+them."""
+
 
 def refusal(problem: Problem) -> str | None:
     """Why a problem cannot be recoded locally, in one sentence; None if it can."""
     table = problem.table
     if not isinstance(problem.objective, CellObjective):
         return "the loss does not charge cells: local recoding needs iyengar, precision or entropy"
-    unknown = [model.name for model in problem.models if not is_known(model)]
+    unknown = [model for model in problem.models if type(model) not in KNOWN_MODELS]
+    if any(isinstance(model, KMap | DeltaPresence) for model in unknown) or table.population:
+        return (
+            "a demand on the population needs classes that share no person, and labels of "
+            "different levels can cover the same persons"
+        )
     if unknown:
-        return f"local recoding does not know the model {unknown[0]}"
-    if table.population is not None:
-        return "local recoding does not count a population"
+        return f"local recoding does not know the model {unknown[0].name}"
     if not any(attribute.priority > 0 for attribute in table.attributes):
         return "no quasi-identifier has a priority above 0"
     if len(table.attributes) > MOST_ATTRIBUTES:
@@ -84,6 +118,7 @@ class _Run:
     limits: Limits
     best: LocalBest | None = None
     bound: float = 0.0
+    full_domain: FullDomain | None = None
     judged: int = 0
     sweeps: int = 0
     started: float = field(default_factory=time.monotonic)
@@ -114,6 +149,8 @@ class _Run:
 
     def last(self, reason: str) -> Progress:
         """The last event; proved where the bound meets the best."""
+        if self.best is not None:
+            self.best = replace(self.best, full_domain=self.full_domain)
         if self.best is not None and self.bound >= self.best.loss - LOSS_TOLERANCE:
             return Proved(*self.numbers())
         return Stopped(*self.numbers(), reason=reason)
@@ -131,7 +168,8 @@ class LocalSearch:
     event has no best only where the full-domain search has found none either.
 
     The recoding is never worse than the full-domain optimum unless a limit ends the search before:
-    the box search runs until its bound says so, or its nodes are refined.
+    the box search runs until its bound says so, or its nodes are refined. With a time limit it has
+    the first tenth of the time, too: the recoding is never worse than the best node found in it.
     """
 
     effort: Effort = "normal"
@@ -156,13 +194,12 @@ class LocalSearch:
         yield run.last(ended)
 
     def _steps(self, run: _Run, pool: ThreadPoolExecutor) -> Iterator[Progress]:
-        prepared = prepare(run.problem)
-        groups = Groups(prepared, costs_of(run.problem, _shares(run), by_label=True), pool)
+        groups = _groups(run, pool)
         groups.cut()
-        yield from _offer(run, groups)
-        yield from _watched(run, groups.pack())
-        yield from _offer(run, groups)
-        yield from self._improve(run, groups)
+        yield from _offered(run, groups)
+        if run.limits.seconds is not None:
+            yield from self._first_look(run)
+        yield from _first_groups(run, groups)
         if not groups.memory.only_sizes:
             yield from self._from_the_top(run, groups)
         yield from self._full_domain(run, groups)
@@ -179,21 +216,24 @@ class LocalSearch:
         for _ in bound.by_prices(groups.paid, VISITS * more):
             yield from _bounded(run, bound)
 
-    def _improve(self, run: _Run, groups: Groups) -> Iterator[Progress]:
-        yield from _watched(run, groups.extend_lists())
-        yield from _watched(run, groups.repair())
-        run.sweeps += 1
-        yield from _offer(run, groups)
-
     def _from_the_top(self, run: _Run, groups: Groups) -> Iterator[Progress]:
         """Split one group of all tuples: where models are strict, balls become too large."""
         packed, total = groups.group_of, groups.total
         groups.set(np.ones(len(packed), np.int64))
         yield from _watched(run, groups.split())
         yield from _offer(run, groups)
-        yield from self._improve(run, groups)
+        yield from _improve(run, groups)
         if groups.total > total:
             groups.set(packed)
+
+    def _first_look(self, run: _Run) -> Iterator[Progress]:
+        """The classes of the best node that is found in a part of the time."""
+        if run.limits.seconds is None or run.seconds >= run.limits.seconds:
+            return
+        better = _better_node(run, run.limits.seconds * FIRST_LOOK)
+        if better is not None and run.offer(judge(run.problem, _classes(run.problem, better.node))):
+            yield Improved(*run.numbers())
+        yield from _checked(run, quiet=True)
 
     def _full_domain(self, run: _Run, groups: Groups) -> Iterator[Progress]:
         """Search full-domain until no node can be better; refine a node that is.
@@ -201,20 +241,71 @@ class LocalSearch:
         Where there is no recoding yet, its best node is the first one.
         """
         left = None if run.limits.seconds is None else run.limits.seconds - run.seconds
-        better: Best | None = None
-        for event in BoxSearch().search(run.problem, Limits(left, 0.0, run.limits.threads)):
-            if event.best is not None and (run.best is None or event.best.loss < run.best.loss):
-                better = event.best
-            if run.best is not None and better is None and event.bound >= run.best.loss:
-                break
-            yield from _checked(run, quiet=True)
+        better = _better_node(run, left)
         if better is not None:
             start = _classes(run.problem, better.node)
             if run.offer(judge(run.problem, start)):
                 yield Improved(*run.numbers())
+            yield from _checked(run, quiet=True)
             groups.set(start.class_of + 1)
             yield from _watched(run, groups.split())
-            yield from self._improve(run, groups)
+            yield from _improve(run, groups)
+        yield from _checked(run, quiet=True)
+
+
+def quick_loss(problem: Problem, seconds: float) -> float | None:
+    """About what a local recoding loses, found within about these seconds; None if none was.
+
+    None too for problems that cannot be recoded locally, and for many tuples.
+    """
+    if problem.table.tuples > QUICK_TUPLES or refusal(problem) is not None:
+        return None
+    run = _Run(problem, Limits(seconds=seconds))
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        try:
+            groups = _groups(run, pool)
+            groups.cut()
+            for _ in _offer(run, groups):
+                pass
+            for _ in _first_groups(run, groups):
+                pass
+        except _Limit:
+            pass
+    return None if run.best is None else run.best.loss
+
+
+def _first_groups(run: _Run, groups: Groups) -> Iterator[Progress]:
+    yield from _watched(run, groups.pack())
+    yield from _offer(run, groups)
+    yield from _improve(run, groups)
+
+
+def _improve(run: _Run, groups: Groups) -> Iterator[Progress]:
+    yield from _watched(run, groups.extend_lists())
+    yield from _watched(run, groups.repair())
+    run.sweeps += 1
+    yield from _offer(run, groups)
+
+
+def _groups(run: _Run, pool: ThreadPoolExecutor) -> Groups:
+    return Groups(prepare(run.problem), costs_of(run.problem, _shares(run), by_label=True), pool)
+
+
+def _better_node(run: _Run, seconds: float | None) -> Best | None:
+    """The best node of a full-domain search, if it is better than the best recoding.
+
+    The search ends as soon as its bound says that none is, and says what it knows in any case.
+    """
+    better: Best | None = None
+    for event in BoxSearch().search(run.problem, Limits(seconds, 0.0, run.limits.threads)):
+        loss = None if event.best is None else event.best.loss
+        known = 0.0 if run.full_domain is None else run.full_domain.bound
+        run.full_domain = FullDomain(max(known, event.bound), loss)
+        if event.best is not None and (run.best is None or event.best.loss < run.best.loss):
+            better = event.best
+        if run.best is not None and better is None and event.bound >= run.best.loss:
+            break
+    return better
 
 
 def _classes(problem: Problem, node: tuple[int, ...]) -> Recoding:
@@ -236,6 +327,12 @@ def _shares(run: _Run) -> NDArray[np.float64]:
 
 
 def _offer(run: _Run, groups: Groups) -> Iterator[Progress]:
+    """Judge the groups, then stop at a limit."""
+    yield from _offered(run, groups)
+    yield from _checked(run, quiet=True)
+
+
+def _offered(run: _Run, groups: Groups) -> Iterator[Progress]:
     """Judge the groups by the models; an event if they are the new best.
 
     Groups with equal labels are one class, which persons in several of them can make unsafe. If too
@@ -250,7 +347,6 @@ def _offer(run: _Run, groups: Groups) -> Iterator[Progress]:
         yield from _watched(run, groups.replace(refused))
     if run.offer(best):
         yield Improved(*run.numbers())
-    yield from _checked(run, quiet=True)
 
 
 def _bounded(run: _Run, bound: Bound) -> Iterator[Progress]:

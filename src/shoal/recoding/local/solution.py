@@ -57,10 +57,26 @@ class Recoding:
 
 
 @dataclass(frozen=True)
+class FullDomain:
+    """What the full-domain search said beside a local one.
+
+    No node loses less than `bound`. `loss` is that of the best node that it found; None where the
+    bound alone said that the local recoding is better.
+    """
+
+    bound: float
+    loss: float | None
+
+
+@dataclass(frozen=True)
 class LocalBest(Best):
-    """A safe local recoding and what it costs; it has no node."""
+    """A safe local recoding and what it costs; it has no node.
+
+    That of the last event has `full_domain`, unless a limit ended the search before.
+    """
 
     recoding: Recoding
+    full_domain: FullDomain | None = None
 
     @property
     def rank(self) -> tuple[float, int, Node]:

@@ -19,8 +19,11 @@
 #define FORBIDDEN ((int64_t)1 << 34)
 
 /* Numbers that change: the cost of all groups, a clock of changes, the vacant groups on their stack,
- * moves and groups in the journal, and tuples in the heap. */
-enum { TOTAL, CLOCK, VACANT, MOVES, SAVED, HEAPED, NUMBERS };
+ * moves and groups in the journal, tuples in the heap, groups with tuples, records of small groups,
+ * and both of these before the moves of the journal. */
+enum {
+    TOTAL, CLOCK, VACANT, MOVES, SAVED, HEAPED, GROUPS, SMALL, GROUPS_BEFORE, SMALL_BEFORE, NUMBERS
+};
 
 /* Most attributes, most tuples that a ball looks at, and most tuples that it takes. */
 enum { MOST_ATTRIBUTES = 256, BALL_CANDIDATES = 160, BALL_MEMBERS = 128 };
@@ -28,8 +31,10 @@ enum { MOST_ATTRIBUTES = 256, BALL_CANDIDATES = 160, BALL_MEMBERS = 128 };
 typedef struct {
     /* Sizes: attributes, tuples, the longest list of neighbours, groups (group 0 included), and
      * moves in a journal. A class needs `k` records, or persons if `by_persons`; at most `limit`
-     * records are suppressed. */
-    int64_t attributes, tuples, width, groups, moves, k, limit, by_persons;
+     * records are suppressed. Demands on all classes together: at most `most_groups`, and at most
+     * `most_small` records in groups of fewer than `small`. */
+    int64_t attributes, tuples, width, groups, moves, k, limit, by_persons, most_groups, small,
+        most_small;
 
     /* The problem. `path[t, j]` are the groups of a tuple's code from the highest level down, as
      * bits; `level_of_bit[j, b]` is the level at which two paths meet whose highest different bit
@@ -188,6 +193,18 @@ static inline int64_t cost_of_group(const Local *local, int64_t g) {
     return AT(local->size, g) * AT(local->price, g);
 }
 
+/* Change the size of a group, and with it what is counted of all groups. */
+static void resize_group(Local *local, int64_t g, int64_t records, int64_t tuples) {
+    const int64_t before = AT(local->size, g), after = before + records;
+    AT(local->size, g) = after;
+    AT(local->count, g) += tuples;
+    if (g == 0) return;
+    if (before == 0) AT(local->numbers, GROUPS) += 1;
+    if (after == 0) AT(local->numbers, GROUPS) -= 1;
+    if (before < local->small) AT(local->numbers, SMALL) -= before;
+    if (after < local->small) AT(local->numbers, SMALL) += after;
+}
+
 /* Link a tuple into a group, and out of it; labels and costs are not touched. */
 static void link_tuple(Local *local, int64_t t, int64_t g) {
     const int32_t head = AT(local->head, g);
@@ -196,8 +213,7 @@ static void link_tuple(Local *local, int64_t t, int64_t g) {
     AT(local->previous, t) = -1;
     if (head >= 0) AT(local->previous, head) = (int32_t)t;
     AT(local->head, g) = (int32_t)t;
-    AT(local->size, g) += AT(local->weights, t);
-    AT(local->count, g) += 1;
+    resize_group(local, g, AT(local->weights, t), 1);
 }
 static void unlink_tuple(Local *local, int64_t t) {
     const int64_t g = AT(local->group_of, t);
@@ -208,8 +224,7 @@ static void unlink_tuple(Local *local, int64_t t) {
         AT(local->head, g) = next;
     if (next >= 0) AT(local->previous, next) = previous;
     AT(local->group_of, t) = -1;
-    AT(local->size, g) -= AT(local->weights, t);
-    AT(local->count, g) -= 1;
+    resize_group(local, g, -AT(local->weights, t), -1);
 }
 
 static void set_label(Local *local, int64_t g, const Label *label) {

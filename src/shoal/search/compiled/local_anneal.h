@@ -42,7 +42,7 @@ static bool try_relocation(Local *local, int64_t t, int64_t g, int64_t most) {
     if (cost - saving >= most || !safe_changed(local, g, -1, t)) return false;
     begin_moves(local);
     move_tuple(local, t, g);
-    return true;
+    return keep_moves(local);
 }
 
 static bool try_swap(Local *local, int64_t t, int64_t u, int64_t most) {
@@ -62,7 +62,7 @@ static bool try_swap(Local *local, int64_t t, int64_t u, int64_t most) {
     begin_moves(local);
     move_tuple(local, t, b);
     move_tuple(local, u, a);
-    return true;
+    return keep_moves(local);
 }
 
 /* Try so many moves of the first `chosen` ordered tuples; how many were made. */

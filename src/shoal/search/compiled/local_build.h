@@ -9,6 +9,7 @@ static void build_groups(Local *local) {
     const int64_t groups = local->groups;
     Label label;
     AT(local->numbers, TOTAL) = AT(local->numbers, VACANT) = 0;
+    AT(local->numbers, GROUPS) = AT(local->numbers, SMALL) = 0;
     AT(local->numbers, CLOCK) += 1;
     for (int64_t g = 0; g < groups; g++) {
         AT(local->head, g) = -1;

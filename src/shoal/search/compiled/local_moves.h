@@ -7,6 +7,18 @@
 
 static void begin_moves(Local *local) {
     AT(local->numbers, MOVES) = AT(local->numbers, SAVED) = 0;
+    AT(local->numbers, GROUPS_BEFORE) = AT(local->numbers, GROUPS);
+    AT(local->numbers, SMALL_BEFORE) = AT(local->numbers, SMALL);
+}
+
+/* Whether all groups together meet the demands on them, or the moves in the journal have at least
+ * not raised what was too much before. Groups with equal labels become one class: then there are
+ * fewer classes than groups, and fewer records in small ones. */
+static inline bool safe_in_all(const Local *local) {
+    return AT(local->numbers, GROUPS)
+            <= larger(local->most_groups, AT(local->numbers, GROUPS_BEFORE))
+        && AT(local->numbers, SMALL)
+            <= larger(local->most_small, AT(local->numbers, SMALL_BEFORE));
 }
 
 /* Room for another move: it saves at most two groups. */
@@ -71,6 +83,13 @@ static void undo_moves(Local *local) {
             AT(local->level, g * m + j) = AT(local->saved_level, i * m + j);
         AT(local->numbers, TOTAL) += cost_of_group(local, g);
     }
+}
+
+/* Keep the moves if all groups together are safe, else undo them; whether they are kept. */
+static bool keep_moves(Local *local) {
+    if (safe_in_all(local)) return true;
+    undo_moves(local);
+    return false;
 }
 
 /* Groups that have lost all tuples in this journal become vacant. */

@@ -55,7 +55,7 @@ static bool dissolve(Local *local, int64_t g) {
         spent += cost;
         move_tuple(local, t, to);
     }
-    if (AT(local->numbers, TOTAL) < before_all) {
+    if (AT(local->numbers, TOTAL) < before_all && safe_in_all(local)) {
         drop_empty(local);
         return true;
     }
@@ -74,7 +74,7 @@ static bool relocate(Local *local, int64_t t, const Label *rest, int64_t since) 
     if (to < 0) return false;
     begin_moves(local);
     move_tuple(local, t, to);
-    return true;
+    return keep_moves(local);
 }
 
 /* What two groups save when tuples `t` and `u` change places; at most 0 where they cannot. */
@@ -116,7 +116,7 @@ static bool swap(Local *local, int64_t t, const Label *rest, int64_t since) {
     begin_moves(local);
     move_tuple(local, t, b);
     move_tuple(local, partner, a);
-    return true;
+    return keep_moves(local);
 }
 
 /* The candidate that widens a new group least, of those that their groups can spare; -1 for none.
@@ -167,7 +167,7 @@ static bool open_group(Local *local, int64_t t) {
         is_safe = safe_together(local, ball.member, ball.count, ball.size);
         t = is_safe ? -1 : spare_candidate(local, &ball, g);
     }
-    if (is_safe && AT(local->numbers, TOTAL) < before_all) {
+    if (is_safe && AT(local->numbers, TOTAL) < before_all && safe_in_all(local)) {
         drop_empty(local);
         return true;
     }
