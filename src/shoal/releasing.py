@@ -303,5 +303,6 @@ def _released(prepared: Prepared, found: Found) -> Release:
         losses=losses,
         classes=classes.released(),
         weights=problem.table.weights * classes.kept[classes.class_of],
+        levels=found.levels_of_tuples(problem.table),
         records_at=found.records_at(prepared),
     )

@@ -186,7 +186,8 @@ class Treatment:
     lost. `information_loss` is what its level costs by the weighted information loss, before its
     priority. `levels` are those of its hierarchy, `labels` the most frequent of the release.
     In local recoding `records_at` has the released records at each level, `level` is the highest of
-    these, `labels` are counted there, and `information_loss` is the mean over the records.
+    these, `example` is from several, and `information_loss` is the mean over the records. Where
+    there are several levels, `labels` are those of all levels, without counts of the source.
     """
 
     level: int

@@ -27,12 +27,17 @@ MOST_LABELS = 10
 """So many labels of a column are counted by name; the rest is counted together."""
 
 
+MOST_EXAMPLES = 3
+"""So many levels of a column have an example, where levels are mixed."""
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """A quasi-identifier in a run: the code and the released records of each tuple, its level.
 
     `known` is the lowest level at which the tuples tell its values apart, `occurring` are the
-    records of each code.
+    records of each code. Where levels are mixed, `levels` has that of each tuple, and `level` is
+    the highest.
     """
 
     attribute: Attribute
@@ -44,6 +49,7 @@ class Column:
     known: int
     k: int
     persons: bool
+    levels: Ints | None = None
 
     def label(self, level: int, group: int) -> str:
         """What a group is called."""
@@ -55,17 +61,37 @@ class Column:
         return np.bincount(groups[self.codes], weights, int(groups.max()) + 1).astype(np.int64)
 
 
-def columns_of(table: Table, node: Node, released: Ints, k: int) -> tuple[Column, ...]:
-    """The quasi-identifiers at a node; `released` are the released records of each tuple."""
+def columns_of(
+    table: Table, node: Node, released: Ints, k: int, levels: Ints | None = None
+) -> tuple[Column, ...]:
+    """The quasi-identifiers at a node; `released` are the released records of each tuple.
+
+    In local recoding `levels[t, j]` is the level of attribute `j` in tuple `t`, and the node has
+    the highest levels.
+    """
     known = (0,) * len(node) if table.raised is None else table.raised.bottom
     return tuple(
         Column(
-            attribute, records, codes, table.weights, released, level, least, k, bool(table.persons)
+            attribute,
+            records,
+            codes,
+            table.weights,
+            released,
+            level,
+            least,
+            k,
+            bool(table.persons),
+            None if levels is None else _if_mixed(levels[:, j], released),
         )
-        for attribute, records, codes, level, least in zip(
-            table.attributes, table.records_of, table.codes, node, known, strict=True
+        for j, (attribute, records, codes, level, least) in enumerate(
+            zip(table.attributes, table.records_of, table.codes, node, known, strict=True)
         )
     )
+
+
+def _if_mixed(levels: Ints, released: Ints) -> Ints | None:
+    """The levels of the tuples, None where all released ones have the same."""
+    return levels if len(np.unique(levels[released > 0])) > 1 else None
 
 
 def treatment(
@@ -78,18 +104,24 @@ def treatment(
 ) -> Treatment:
     """What was done to one quasi-identifier; `records_at` its levels in local recoding."""
     attribute, level = column.attribute, column.level
-    most = int(column.counts(level, column.released).argmax())
+    if column.levels is not None:
+        labels = mixed_labels(column, column.levels)
+        example, levels = mixed_examples(column, column.levels)
+    else:
+        most = int(column.counts(level, column.released).argmax())
+        example = "unchanged" if level == 0 else column.label(level, most)
+        levels, labels = _levels(column, most), label_counts(column)
     return Treatment(
         level=level,
         height=attribute.height,
         loss=loss,
         information_loss=_information_loss(attribute, records_at or {level: 1}),
         priority=attribute.priority,
-        example="unchanged" if level == 0 else column.label(level, most),
+        example=example,
         proposed=proposed,
         left_out=left_out,
-        levels=_levels(column, most),
-        labels=label_counts(column),
+        levels=levels,
+        labels=labels,
         records_at=records_at,
     )
 
@@ -159,6 +191,49 @@ def label_counts(column: Column) -> tuple[LabelCount, ...]:
     others = int(before.sum() - before[named].sum()), int(after.sum() - after[named].sum())
     counted = [*lines, (None, *others)] if others[1] or (known and others[0]) else lines
     return tuple(LabelCount(label, b if known else None, a) for label, b, a in counted)
+
+
+def mixed_labels(column: Column, levels: Ints) -> tuple[LabelCount, ...]:
+    """The most frequent labels of a release with mixed levels, then all others together.
+
+    Only the release is counted. The source has no counts to compare: its values are under several
+    labels, and how many of them a higher label hides would tell of a few records.
+    """
+    found: dict[str, int] = {}
+    for level in np.unique(levels[column.released > 0]).tolist():
+        for group, records in enumerate(column.counts(level, column.released * (levels == level))):
+            if records:
+                label = column.label(level, group)
+                found[label] = found.get(label, 0) + int(records)
+    order = sorted(found, key=lambda label: (-found[label], label))
+    named = [LabelCount(label, None, found[label]) for label in order[:MOST_LABELS]]
+    others = sum(found[label] for label in order[MOST_LABELS:])
+    return (*named, LabelCount(None, None, others)) if others else tuple(named)
+
+
+def mixed_examples(column: Column, levels: Ints) -> tuple[str, tuple[Level, ...]]:
+    """Labels of the levels that most records have, and the levels, each with its commonest label.
+
+    That is a released label of the level. A level without records has the commonest label of those
+    below it that are released, and none if nothing is released at or below it. A released label is
+    that of a whole class, so at least k released records have it, and each label above it.
+    """
+    attribute, examples, records = column.attribute, {}, {}
+    for level in range(attribute.height + 1):
+        at, below = (column.released * chosen for chosen in (levels == level, levels <= level))
+        records[level] = int(at.sum())
+        if below.any():
+            counts = column.counts(level, at if at.any() else below)
+            missing = int(attribute.groups[level][attribute.missing_code])
+            if attribute.labels(level)[missing].as_py() is None and np.count_nonzero(counts) > 1:
+                counts[missing] = 0
+            examples[level] = column.label(level, int(counts.argmax()))
+    common = sorted(sorted(records, key=lambda level: -records[level])[:MOST_EXAMPLES])
+    shown = [examples[level] for level in common if records[level]]
+    return " or ".join(dict.fromkeys(shown)), tuple(
+        Level(level, _occurring(column, level), examples.get(level))
+        for level in range(attribute.height + 1)
+    )
 
 
 def pool_few(

@@ -9,14 +9,18 @@ from shoal.report import pictures
 from shoal.report.sections import Section, count, share, treatments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from shoal.values import Exposure, Result
+    from shoal.values import Exposure, Result, Treatment
 
 
 LEVELS = (
     "Each column is released at one level of its hierarchy, the framed one. An example is only "
     "shown where enough released records have it."
+)
+LOCAL_LEVELS = (
+    "Every class has its own levels, so a column holds labels of several levels. A bar is the "
+    "share of the released records that have the column at that level, with a label of it beside."
 )
 CLASSES = (
     "A class is the set of all records with the same quasi-identifiers. The risk of a record is "
@@ -29,6 +33,12 @@ SHARES = (
 )
 
 
+LOCAL_SHARES = (
+    "The most frequent labels of each column as they are released. Where a column has labels of "
+    "several levels, one may lie within another, so they are not compared with the source."
+)
+
+
 def loss_section(result: Result, lines: tuple[str, ...]) -> Section:
     """What was lost, with what each column lost of it."""
     return Section("What was lost", lines, pictures=(pictures.losses(result.treatments),))
@@ -37,6 +47,9 @@ def loss_section(result: Result, lines: tuple[str, ...]) -> Section:
 def level_sections(result: Result) -> Iterator[Section]:
     """What was done to each attribute, then the levels of each with the released one marked."""
     yield replace(treatments(result), bars=())
+    if result.recoding == "local":
+        yield _mixed_levels(result)
+        return
     treated = result.treatments.items()
     yield Section(
         "The levels that were chosen",
@@ -54,6 +67,27 @@ def level_sections(result: Result) -> Iterator[Section]:
         ),
         (3,),
         pictures=tuple(pictures.ladder(name, each) for name, each in treated),
+        folded=True,
+    )
+
+
+def _mixed_levels(result: Result) -> Section:
+    """How many records have each level of each attribute."""
+    released = result.records - result.removed - result.suppressed
+    rows = []
+    for name, each in result.treatments.items():
+        for level in reversed(each.levels):
+            records = (each.records_at or {}).get(level.level, 0)
+            example = pictures.level_example(each, level)
+            numbers = (f"{records:,}", share(records, released), f"{level.labels:,}")
+            rows.append((name, str(level.level), example, *numbers))
+    return Section(
+        "The levels of each column",
+        (LOCAL_LEVELS,),
+        ("attribute", "level", "example", "records", "share", "labels in the source"),
+        tuple(rows),
+        (1, 3, 4, 5),
+        pictures=tuple(pictures.levels(name, each) for name, each in result.treatments.items()),
         folded=True,
     )
 
@@ -127,6 +161,8 @@ def distribution_section(result: Result) -> Section:
     """How often each label occurs before and after."""
     treated = {name: each for name, each in result.treatments.items() if each.labels}
     known = all(each.before is not None for t in treated.values() for each in t.labels)
+    if any(len(each.records_at or ()) > 1 for each in treated.values()):
+        return _distributions("Labels of the release", treated, (LOCAL_SHARES,))
     if not known:
         said = "Only the release is counted: the source would tell of the few who were left out."
     elif result.suppressed:
@@ -136,9 +172,14 @@ def distribution_section(result: Result) -> Section:
         )
     else:
         said = "No record was left out, so shares are the same before and after."
+    return _distributions("Distributions before and after", treated, (f"{SHARES} {said}",))
+
+
+def _distributions(title: str, treated: Mapping[str, Treatment], lines: tuple[str, ...]) -> Section:
+    """The most frequent labels of each attribute, with their records."""
     return Section(
-        "Distributions before and after",
-        (f"{SHARES} {said}",),
+        title,
+        lines,
         ("attribute", "label", "before", "after"),
         tuple(
             (

@@ -10,7 +10,7 @@ from shoal.report.drawing import WIDTH, Drawing, Line, box, chart, colour, line,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from shoal.values import Exposure, LabelCount, Moment, Result, Sizes, Treatment
+    from shoal.values import Exposure, LabelCount, Level, Moment, Result, Sizes, Treatment
 
 BAR = 11
 SHARE_WIDTH = 52
@@ -162,6 +162,34 @@ def ladder(name: str, treatment: Treatment) -> Drawing:
     return Drawing(name, shows, "".join(marks), y + 2)
 
 
+def levels(name: str, treatment: Treatment) -> Drawing:
+    """The share of the released records at each level of a column, the most general on top.
+
+    Local recoding mixes levels in a column. The example beside a level is a label of that level.
+    """
+    at = treatment.records_at or {treatment.level: 1}
+    released, width = sum(at.values()), WIDTH - SHARE_WIDTH - 18
+    marks, y = [], 0.0
+    for each in reversed(treatment.levels):
+        share = at.get(each.level, 0) / released
+        tone = "ink" if share else "soft"
+        marks.append(text(0, y + 12, str(each.level), tone="soft", bold=bool(share)))
+        marks.append(text(18, y + 12, level_example(treatment, each), tone=tone, width=width))
+        marks.append(box(18, y + 17, width, BAR, "line"))
+        marks.append(box(18, y + 17, width * share, BAR, "after"))
+        marks.append(text(WIDTH, y + 27, percent(share), anchor="end", width=SHARE_WIDTH))
+        y += 36
+    said = (f"{percent(n / released)} at level {level}" for level, n in at.items())
+    return Drawing(name, f"Of the released records {', '.join(said)}.", "".join(marks), y)
+
+
+def level_example(treatment: Treatment, level: Level) -> str:
+    """A label of a level where levels are mixed, or why there is none."""
+    if treatment.records_at is None or treatment.records_at.get(level.level):
+        return "not shown: too rare" if level.example is None else level.example
+    return "no record at this level"
+
+
 def shares(name: str, treatment: Treatment) -> Drawing:
     """The most frequent labels of the release, as shares of the records before and after."""
     labels = treatment.labels
@@ -223,6 +251,8 @@ def of_result(result: Result) -> list[Drawing]:
             class_sizes(result.before, result.after),
             *drawings,
         ]
+    if result.recoding == "local":
+        drawings += [levels(f"Levels of {name}", each) for name, each in result.treatments.items()]
     over_time = progress(result.progress, result.seconds.get("search", 0.0))
     return [*drawings, over_time] if over_time else drawings
 

@@ -113,8 +113,9 @@ class Run:
 class Release:
     """What was released: the best node, what each attribute lost there, the released classes.
 
-    `weights` are the released records of each tuple. In local recoding `records_at` has the
-    released records at each level of each attribute, and `node` the highest of these levels.
+    `weights` are the released records of each tuple, `levels` its level of each attribute. In local
+    recoding `records_at` has the released records at each level of each attribute, and `node` the
+    highest of these levels.
     """
 
     best: Best
@@ -122,6 +123,7 @@ class Release:
     losses: Sequence[float]
     classes: Counts
     weights: Ints
+    levels: Ints
     records_at: Mapping[str, Mapping[int, int]] | None = None
 
 
@@ -256,10 +258,8 @@ def treatments(run: Run, released: Release) -> dict[str, Treatment]:
     By a cell loss a suppressed record loses everything in every column; other losses do not say
     what it loses in a column.
     """
-    given, columns = (
-        run.definition,
-        columns_of(run.table, released.node, released.weights, run.definition.k),
-    )
+    given, levels = run.definition, released.levels
+    columns = columns_of(run.table, released.node, released.weights, given.k, levels)
     by_cells = isinstance(loss_of(run.filled), CellLoss)
     left_out = released.best.suppressed / run.table.records if by_cells else 0.0
     return {

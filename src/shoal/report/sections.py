@@ -218,6 +218,8 @@ def treatments(result: Result) -> Section:
 def explained(result: Result) -> Iterator[str]:
     """What level and loss of an attribute mean, and why an unchanged one may have lost some."""
     yield "Level 0 is the value as it was, the last level the most general one."
+    if result.recoding == "local":
+        yield "Every class has its own levels, so a column holds labels of several levels."
     out = max((each.left_out for each in result.treatments.values()), default=0.0)
     if result.loss_model in ("weighted", "discernibility", "class-size"):
         yield "Loss is how far up its hierarchy the attribute is: 0% as it was, 100% at the top."
