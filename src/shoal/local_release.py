@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.engines.duckdb.source import TableSource
 from shoal.errors import UserError
 from shoal.recoding.local.run import LocalSearch, refusal
 from shoal.recoding.local.solution import SUPPRESSED, LocalBest, attribute_losses
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from shoal.definition.model import Definition, Search
     from shoal.encode.hierarchy import Hierarchy
-    from shoal.engines.base import Source
     from shoal.events import Progress
     from shoal.releasing import Prepared
     from shoal.search.problem import Problem
@@ -46,7 +44,7 @@ def full_domain_only(what: str) -> UserError:
     )
 
 
-def check_local(prepared: Prepared, source: Source) -> None:
+def check_local(prepared: Prepared) -> None:
     """Refuse, before the search, what cannot be recoded locally or could not be verified."""
     definition, table = prepared.definition, prepared.table
     reason = refusal(prepared.problem)
@@ -54,8 +52,6 @@ def check_local(prepared: Prepared, source: Source) -> None:
         reason = "local recoding does not count persons: the verifier could not count them again"
     if reason is None and table.raised is not None:
         reason = "there are more distinct tuples than `engine.tuples` allows to read"
-    if reason is None and not isinstance(source, TableSource):
-        reason = "local recoding takes files and frames, and not several sources or a database"
     if reason is not None:
         raise UserError(
             reason,

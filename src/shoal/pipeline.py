@@ -185,7 +185,7 @@ def make_release(
     prepared = prepare(definition, source, target, file=file, local=True)
     if definition.recoding == "local":
         check_options(definition, {"proof": proof, "node": node})
-        check_local(prepared, source)
+        check_local(prepared)
     watch.lap("read")
 
     problem, settings = prepared.problem, prepared.definition.search

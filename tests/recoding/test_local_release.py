@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -286,19 +287,34 @@ def test_a_class_of_blank_records_may_look_like_marked_ones(tmp_path: Path) -> N
     assert result.levels == {"zip": {0: 5}}
 
 
-@pytest.mark.parametrize("kind", ["several", "database"])
-def test_sources_whose_engine_does_not_know_local_recoding_are_refused(
-    tmp_path: Path, kind: str
-) -> None:
-    write_table(tmp_path)
-    source: Any = [str(tmp_path / "data.csv"), str(tmp_path / "data.csv")]
+@pytest.mark.parametrize("kind", ["several", "renamed", "database"])
+def test_other_sources_of_the_same_records_give_the_same_bytes(tmp_path: Path, kind: str) -> None:
+    write_table(tmp_path, missing=True)
+    shoal.run(definition_in(tmp_path))
+    expected = (tmp_path / "release.csv").read_bytes()
+    frame = pd.read_csv(tmp_path / "data.csv", dtype=str)
+    source: Any = [str(tmp_path / "first.csv"), str(tmp_path / "second.csv")]
+    frame[:70].to_csv(source[0], index=False)
+    frame[70:].to_csv(source[1], index=False)
+    if kind == "renamed":
+        frame[70:].rename(columns={"zip": "age", "age": "zip"}).to_csv(source[1], index=False)
+        source[1] = {"path": source[1], "rename": {"zip": "age", "age": "zip"}}
     if kind == "database":
         address = tmp_path / "people.db"
         with sqlite3.connect(address) as database:
-            frame = pd.read_csv(tmp_path / "data.csv", dtype=str)
             frame.to_sql("people", database, index=False)
         source = {"url": f"sqlite:///{address}", "table": "people"}
-    with pytest.raises(UserError) as error:
-        shoal.run(definition_in(tmp_path, source=source))
-    assert error.value.code == "no-local-recoding"
-    assert not (tmp_path / "release.csv").exists()
+    assert shoal.run(definition_in(tmp_path, source=source)).verified
+    assert (tmp_path / "release.csv").read_bytes() == expected
+
+
+def test_a_folder_is_partitioned_by_labels_of_several_levels(tmp_path: Path) -> None:
+    write_table(tmp_path)
+    output = {"path": str(tmp_path / "parts"), "format": "parquet", "partition by": ["zip"]}
+    result = shoal.run(definition_in(tmp_path, output=output))
+    assert result.verified
+    assert len(result.levels["zip"]) > 1
+    table = pq.ParquetDataset(tmp_path / "parts").read()
+    classes = Counter(zip(*(table[name].to_pylist() for name in NAMES), strict=True))
+    assert (len(classes), classes.total()) == (result.classes, result.records)
+    assert min(classes.values()) == result.smallest_class

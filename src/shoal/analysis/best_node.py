@@ -96,7 +96,7 @@ def find_best(
     with closing(open_records(loaded, lambda share: observe(Working(share)), spark)) as source:
         prepared = prepare(loaded, source, file=file, local=True)
         if loaded.recoding == "local":
-            check_local(prepared, source)
+            check_local(prepared)
     problem = prepared.problem
     is_local = loaded.recoding == "local"
     nodes = "" if is_local else f", {problem.nodes:,} nodes"

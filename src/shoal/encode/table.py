@@ -185,8 +185,22 @@ def encode(
                 hint="use `missing: extended`, or declare fewer quasi-identifiers",
             )
     if not definition.sensitive and not definition.person:
+        if definition.recoding == "local":
+            codes, weights = _in_order(attributes, codes, weights)
         return Table(tuple(attributes), tuple(codes), weights, {}, removed)
     return _merged(definition, counted, attributes, codes, weights, removed)
+
+
+def _in_order(
+    attributes: Sequence[Attribute], codes: list[Ints], weights: Ints
+) -> tuple[list[Ints], Ints]:
+    """The tuples in the order of their codes, as `_merged` has them too.
+
+    What a search for a local recoding finds depends on the order, and engines count in any order.
+    """
+    rank, _ = number_rows(codes, [len(attribute.groups[0]) for attribute in attributes])
+    order = np.argsort(rank)
+    return [column[order] for column in codes], weights[order]
 
 
 def _merged(

@@ -138,8 +138,9 @@ class Recoding:
     the records with a missing quasi-identifier altogether.
 
     With `labels`, a table with the rows and columns of `classes`, each class is released under
-    these labels in place of its own. That is local recoding: `generalized` changes nothing there,
-    and `classes` are tuples of values, each in one row.
+    these labels in place of its own. That is local recoding: `classes` are tuples of values, each
+    in one row, and a record is released as text. A record that does not pass has no labels, so it
+    shows no quasi-identifier when it is marked.
     """
 
     columns: tuple[str, ...]
@@ -154,9 +155,9 @@ class Recoding:
     def is_unchanged(self, name: str) -> bool:
         """Whether a column is released in its own type: not generalized, or to level 0."""
         generalization = self.generalized.get(name)
-        if generalization is not None and self.labels is not None:
-            return False
-        return generalization is None or not generalization.changes
+        if generalization is None:
+            return True
+        return self.labels is None and not generalization.changes
 
     def same_in_class(self) -> list[str]:
         """The released keys that are the same in all records of a class, and blank in the others.
@@ -164,7 +165,14 @@ class Recoding:
         Keys that marked records show are not among them.
         """
         keys = [name for name in self.columns if name in self.generalized]
-        return [name for name in keys if not self.mark or name in self.blanked]
+        if self.labels is not None or not self.mark:
+            return keys
+        return [name for name in keys if name in self.blanked]
+
+    @property
+    def released_classes(self) -> pa.Table:
+        """The labels under which each class is released."""
+        return self.classes if self.labels is None else self.labels
 
 
 @dataclass(frozen=True)

@@ -109,13 +109,17 @@ class Table:
 
     def own_recoding(self, recoding: Recoding) -> Recoding:
         """A recoding of the united table in the source's names."""
+        keys = list(recoding.generalized)
+        classes, labels = (
+            None if each is None else each.select(keys).rename_columns(self.own(keys))
+            for each in (recoding.classes, recoding.labels)
+        )
         return replace(
             recoding,
             columns=tuple(self.own(recoding.columns)),
             generalized=self._own_keys(recoding.generalized),
-            classes=recoding.classes.select(list(recoding.generalized)).rename_columns(
-                self.own(list(recoding.generalized))
-            ),
+            classes=classes,
+            labels=labels,
             blanked=tuple(self.own(recoding.blanked)),
         )
 

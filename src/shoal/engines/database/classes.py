@@ -1,4 +1,7 @@
-"""The classes of a recoding as a table: packed codes to join by, and the labels they release."""
+"""The classes of a recoding as a table: packed codes to join by, and the labels they release.
+
+In local recoding a class is a tuple of values, and its labels are others than its codes are of.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,12 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from shoal.engines.base import class_ranks
+from shoal.engines.database.labels import Codes
 
 if TYPE_CHECKING:
     from shoal.engines.base import Recoding
     from shoal.engines.database.dialects.values import Expression
-    from shoal.engines.database.labels import Codes, Labels, Scratch
+    from shoal.engines.database.labels import Labels, Scratch
     from shoal.engines.database.relation import Relation
 
 _LARGEST_NUMBER = 2**62
@@ -53,25 +57,22 @@ def classes_table(
     records are marked, a class without records has the rank of no labels.
     """
     names = list(recoding.generalized)
-    codes = {
-        name: each.codes.codes(recoding.classes.column(name).cast(pa.string()))
-        for name, each in zip(names, labels, strict=True)
-    }
-    distinct = pa.table(codes).group_by(names).aggregate([])
+    keys = [each.codes for each in labels]
+    shown = keys if recoding.labels is None else [_codes_of(recoding.labels, n) for n in names]
+    distinct = _distinct(recoding, keys, shown)
     columns: list[sa.Column[Any]] = [sa.Column("class_rank", sa.Integer, nullable=False)]
-    arrays: dict[str, Any] = {
-        "class_rank": class_ranks([distinct.column(name) for name in by_class], len(distinct))
-    }
+    ordered = [distinct.column(f"label {names.index(name)}") for name in by_class]
+    arrays: dict[str, Any] = {"class_rank": class_ranks(ordered, len(distinct))}
     indexed = scratch.joins_by_index
-    for i, pack in enumerate(packing([each.codes for each in labels])):
+    for i, pack in enumerate(packing(keys)):
         arrays[f"p{i}"] = _numbers(distinct, pack)
         columns.append(sa.Column(f"p{i}", sa.BigInteger, primary_key=indexed, autoincrement=False))
     typed = {}
-    for j, (name, each) in enumerate(zip(names, labels, strict=True)):
+    for j, (name, each) in enumerate(zip(names, shown, strict=True)):
         if not recoding.is_unchanged(name) or name in released:
-            longest = pc.max(pc.utf8_length(each.codes.labels)).as_py() or 1
+            longest = pc.max(pc.utf8_length(each.labels)).as_py() or 1
             columns.append(sa.Column(f"g{j}", relation.values.text_type(longest)))
-            arrays[f"g{j}"] = each.codes.texts(distinct.column(name))
+            arrays[f"g{j}"] = each.texts(distinct.column(f"label {j}"))
             if name in released:
                 typed[f"g{j}"] = released[name]
     table = pa.table(arrays)
@@ -79,6 +80,23 @@ def classes_table(
         nobody = {name: -1 if name.startswith("p") else None for name in arrays} | {"class_rank": 0}
         table = pa.concat_tables([table, pa.Table.from_pylist([nobody], table.schema)])
     return scratch.table(columns, table, typed)
+
+
+def _codes_of(labels: pa.Table, name: str) -> Codes:
+    """The codes of the labels of a column."""
+    return Codes.of(labels.column(name).cast(pa.string()))
+
+
+def _distinct(recoding: Recoding, keys: Sequence[Codes], shown: Sequence[Codes]) -> pa.Table:
+    """Each class once: the codes of its columns, and of the labels under which it is released."""
+    columns = {}
+    for word, table, codes in (
+        ("key", recoding.classes, keys),
+        ("label", recoding.released_classes, shown),
+    ):
+        for j, (name, each) in enumerate(zip(recoding.generalized, codes, strict=True)):
+            columns[f"{word} {j}"] = each.codes(table.column(name).cast(pa.string()))
+    return pa.table(columns).group_by(list(columns)).aggregate([])
 
 
 def packing(codes: Sequence[Codes]) -> list[dict[int, int]]:
@@ -124,5 +142,5 @@ def _numbers(codes: pa.Table, factors: Mapping[int, int]) -> pa.Array:
     """The codes of each class as one number."""
     total = np.zeros(len(codes), np.int64)
     for j, factor in factors.items():
-        total += (codes.column(j).to_numpy().astype(np.int64) + 1) * factor
+        total += (codes.column(f"key {j}").to_numpy().astype(np.int64) + 1) * factor
     return pa.array(total)

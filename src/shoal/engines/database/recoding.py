@@ -244,10 +244,12 @@ def _to_sort(
     """The records, the labels, and the keys that sort the ones and join them with the others.
 
     Where all codes are released, records are sorted by them before they have a class. Otherwise
-    codes that are not released must not decide the order, so the rank of the class does.
+    codes that are not released must not decide the order, so the rank of the class does. In local
+    recoding the codes are those of the values, which are not released.
     """
     recoding, classes = parts.recoding, parts.classes
-    if not recoding.mark and recoding.generalized.keys() <= {*recoding.columns}:
+    all_released = recoding.labels is None and recoding.generalized.keys() <= {*recoding.columns}
+    if not recoding.mark and all_released:
         numbers = [number.label(f"p{i}") for i, number in enumerate(parts.numbers())]
         return parts.coded, classes, numbers
     labels = sa.select(classes.c.class_rank, *(parts.label(name) for name in by_class)).distinct()

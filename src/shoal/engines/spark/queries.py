@@ -184,12 +184,13 @@ def _labelled(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> 
 def _passing(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> DataFrame:
     """The join that lets classes pass; null-safe, since missing is a value like any other."""
     table, kinds = _classes(relation, recoding)
-    keys = list(recoding.generalized)
-    codes = [_codes(table.column(keys.index(name))) for name in recoding.same_in_class()]
-    table = table.append_column("class_rank", class_ranks(codes, len(table)))
+    keys, letter = list(recoding.generalized), "k" if recoding.labels is None else "m"
+    shown = [table.column(f"{letter}{keys.index(name)}") for name in recoding.same_in_class()]
+    ranks = class_ranks([_codes(column) for column in shown], len(table))
+    table = table.append_column("class_rank", ranks)
     classes = local_frame(frame.sparkSession, table, [*kinds, IntegerType()])
     match = F.lit(True)
-    for j in range(len(kinds)):
+    for j in range(len(keys)):
         match = match & F.col(f"g{j}").eqNullSafe(F.col(f"k{j}"))
     how = "left" if recoding.mark else "inner"
     return frame.join(small(classes, len(table)), match, how)
@@ -205,8 +206,9 @@ def _codes(keys: pa.ChunkedArray) -> pa.Array:
 def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, list[DataType]]:
     """The classes that may pass, each once, as columns k0, k1, ... of labels or keys.
 
-    A class with a text that no value of its column has stays out: it would be null, and let records
-    with a missing value pass.
+    In local recoding m0, m1, ... are the labels under which they are released. A class with a text
+    that no value of its column has stays out: it would be null, and let records with a missing
+    value pass.
     """
     columns: list[pa.Array] = []
     kinds: list[DataType] = []
@@ -225,14 +227,24 @@ def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, lis
             columns.append(column)
             kinds.append(kind)
     names = [f"k{j}" for j in range(len(columns))]
+    if recoding.labels is not None:
+        for j, name in enumerate(recoding.generalized):
+            names.append(f"m{j}")
+            columns.append(recoding.labels.column(name).cast(pa.string()))
+            kinds.append(StringType())
     table = pa.table(columns, names=names).filter(possible)
     return table.group_by(names).aggregate([]), kinds
 
 
 def _released(name: str, recoding: Recoding) -> Column:
-    """What is released of a column: its label, or the unchanged value in its own type."""
+    """What is released of a column: its label, or the unchanged value in its own type.
+
+    The labels of local recoding are those of the class, null for a record of none.
+    """
     value = F.col(f"v{recoding.columns.index(name)}")
     generalization = recoding.generalized.get(name)
+    if generalization is not None and recoding.labels is not None:
+        return F.col(f"m{list(recoding.generalized).index(name)}")
     if generalization is not None and generalization.values:
         value = F.col(f"g{list(recoding.generalized).index(name)}")
     if recoding.mark and name in recoding.blanked:
