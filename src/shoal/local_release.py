@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import UserError
+from shoal.proof.price_file import PriceClaim
 from shoal.recoding.local.run import LocalSearch, refusal
 from shoal.recoding.local.solution import SUPPRESSED, LocalBest, attribute_losses
 from shoal.releasing import LocalLevels
@@ -91,6 +92,20 @@ def search_local(
     """The last event of the search for a local recoding."""
     strategy = LocalSearch(effort=options.effort or "normal")
     return search(problem, options, observe, keep_best=keep_best, strategy=strategy)
+
+
+def price_claim(problem: Problem, best: LocalBest) -> PriceClaim | None:
+    """The proof of the bound: a price for each tuple, by rising codes. None where there is none.
+
+    A table that was read at higher levels has no prices of its original tuples.
+    """
+    prices = best.prices
+    if prices is None or problem.table.raised is not None:
+        return None
+    order = np.lexsort(problem.table.codes[::-1])
+    return PriceClaim(
+        prices.known, prices.bound, prices.shares, prices.factor, prices.by_tuple[order]
+    )
 
 
 def local_classes(problem: Problem, best: LocalBest) -> Partition:

@@ -14,7 +14,7 @@ from shoal.definition.read import from_mapping
 from shoal.errors import BadData, BadOutput
 from shoal.pipeline import run
 from shoal.proof.check import Checked, check_file
-from shoal.proof.format import read_proof
+from shoal.proof.format import Proof, read_proof
 from shoal.values import Closed
 
 AGE = {"role": "quasi-identifier", "hierarchy": {"intervals": [5, 10, 20]}}
@@ -230,7 +230,9 @@ def test_a_packed_proof_that_is_cut_short_is_refused(tmp_path: Path) -> None:
     lines = [json.dumps(vars(Closed("bound", (i, 0), (i, i * i)))) for i in range(300)]
     whole = gzip.compress((HEADER % BEST + "\n".join(lines)).encode())
     path.write_bytes(whole)
-    assert len(read_proof(path).boxes) == 300
+    whole_proof = read_proof(path)
+    assert isinstance(whole_proof, Proof)
+    assert len(whole_proof.boxes) == 300
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BadData, match="cannot be read"):
         read_proof(path)

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from recoding.local_problems import random_problem
+from shoal.proof.price_check import PricedColumn, priced_too_high
 from shoal.proof.prices import Column, Violation, check_prices
 from shoal.recoding.local.bound import VISITS, Bound
 from shoal.recoding.local.prepare import UNIT, prepare
@@ -80,6 +81,29 @@ def test_plain_python_refuses_prices_that_are_too_high() -> None:
     above = bound.prices.copy()
     above[3] = 2 * UNIT
     assert violation(bound, above) == Violation(None, (3,))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_check_of_large_tables_agrees_with_that_of_every_node(seed: int) -> None:
+    bound = bound_of(random_problem(20 + seed, 25, K))
+    price(bound)
+    random = np.random.default_rng(seed)
+    table, costs = bound.prepared.problem.table, bound.costs
+    columns = []
+    for j, attribute in enumerate(table.attributes):
+        rows = costs.cost[costs.start[j] :].reshape(-1)[: costs.codes[j] * (attribute.limit + 1)]
+        levels = tuple(rows.reshape(attribute.limit + 1, -1))
+        columns.append(PricedColumn(attribute.groups[: len(levels)], levels, table.codes[j]))
+    answers = set()
+    for _ in range(8):
+        prices = bound.prices.copy()
+        some = random.integers(len(prices), size=2)
+        prices[some] += random.integers(0, UNIT // 300, size=2)
+        refused = priced_too_high(columns, table.weights, prices, K)
+        assert refused == (violation(bound, prices) is not None)
+        answers.add(refused)
+    assert priced_too_high(columns, table.weights, bound.prices, K) is False
+    assert True in answers
 
 
 @pytest.mark.parametrize("visits", [0, 200, 5000])

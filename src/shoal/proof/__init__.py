@@ -7,7 +7,8 @@
 - `rows.py`: the source, counted again for the checker; `instance.py`: the classes and the loss of a
   node.
 - `bound.py`: what every node of a box costs at least.
-- `prices.py`: whether prices of records bound the loss of every local recoding.
+- `prices.py`: whether prices of records bound the loss of every local recoding, node by node;
+  `price_file.py`: the file of such prices; `price_check.py`: the check of it, for large tables.
 
 The argument is in docs/internals/proof.md.
 """

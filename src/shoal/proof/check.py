@@ -22,6 +22,8 @@ from shoal.engines.opening import check_names, open_source
 from shoal.proof.bound import Bounds
 from shoal.proof.format import read_proof, subject_of
 from shoal.proof.instance import Instance
+from shoal.proof.price_check import check_price_claim
+from shoal.proof.price_file import PriceProof
 from shoal.proof.rows import read_rows
 from shoal.values import Best, Finding, Verdict
 
@@ -92,7 +94,9 @@ def check_file(
         subject.suppression_limit,
     )
     verdict = check(instance, subject, proof, sample, progress)
-    levels = dict(zip(definition.quasi_identifiers, proof.claim.levels, strict=False))
+    levels = {}
+    if not isinstance(proof, PriceProof):
+        levels = dict(zip(definition.quasi_identifiers, proof.claim.levels, strict=False))
     return Checked(verdict, definition, levels, rows.records + rows.removed, rows.removed)
 
 
@@ -111,25 +115,29 @@ def _opened_population(definition: Definition) -> Iterator[Source | None]:
 def check(
     instance: Instance,
     subject: Subject,
-    proof: Proof,
+    proof: Proof | PriceProof,
     sample: Sample | None,
     progress: ProgressCallback,
 ) -> Verdict:
     """The findings about a proof, in the order of the questions.
 
-    A wrong subject or best node ends the check. Without a sample every box is checked.
+    A wrong subject or best node ends the check. Without a sample every box is checked. A proof by
+    prices has other questions: it claims a bound for every local recoding, and no best node.
     """
     about = _subject(subject, proof.subject)
     if not about.holds:
         return Verdict((about,), 0, 0, 0)
+    if isinstance(proof, PriceProof):
+        findings = (about, *check_price_claim(instance, proof.claim))
+        return Verdict(findings, instance.rows.records, 0, 0)
     best, found = _best(instance, proof.claim)
     if best is None:
         return Verdict((about, found), 0, 0, 0)
-    findings = [about, found, _cover(proof, instance.bottom, instance.top)]
-    if all(finding.holds for finding in findings):
-        findings.append(_reasons(Reasons(instance, best), proof, sample, progress))
+    all_findings = [about, found, _cover(proof, instance.bottom, instance.top)]
+    if all(finding.holds for finding in all_findings):
+        all_findings.append(_reasons(Reasons(instance, best), proof, sample, progress))
     released = instance.rows.records - best.suppressed
-    return Verdict(tuple(findings), released, best.classes, best.smallest_class)
+    return Verdict(tuple(all_findings), released, best.classes, best.smallest_class)
 
 
 def _subject(subject: Subject, stated: Mapping[str, object]) -> Finding:

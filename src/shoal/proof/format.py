@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeGuard
 
 from shoal.definition.demands import models_of
 from shoal.errors import BadData
+from shoal.proof.price_file import PriceProof, is_price_file, parse_prices
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,8 +131,8 @@ def box_line(closed: Closed) -> str:
     return json.dumps({"why": closed.why, "lo": closed.lo, "hi": closed.hi}) + "\n"
 
 
-def read_proof(path: Path) -> Proof:
-    """The proof in a file; anything that is no proof is BadData."""
+def read_proof(path: Path) -> Proof | PriceProof:
+    """The proof in a file, by boxes or by prices; anything that is no proof is BadData."""
     try:
         with _opened(path) as file:
             return _parsed(path, file)
@@ -147,9 +148,11 @@ def _opened(path: Path) -> TextIO:
     return path.open(encoding="utf-8")
 
 
-def _parsed(path: Path, file: TextIO) -> Proof:
+def _parsed(path: Path, file: TextIO) -> Proof | PriceProof:
     objects = _objects(path, file)
     _, header = next(objects, (1, {}))
+    if is_price_file(header):
+        return parse_prices(path, header, file)
     if FORMAT not in header:
         _refuse(path, "does not begin like a proof")
     if header[FORMAT] != VERSION:

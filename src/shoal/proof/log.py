@@ -15,11 +15,13 @@ from shoal.engines.duckdb.staged import StagedFile, check_file
 from shoal.engines.options import FileTarget
 from shoal.errors import BadOutput
 from shoal.proof.format import box_line, header_line
+from shoal.proof.price_file import price_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from shoal.proof.format import Subject
+    from shoal.proof.price_file import PriceClaim
     from shoal.values import Best, Closed
 
 
@@ -52,6 +54,13 @@ class ProofLog:
             with self._opened(self._staged.path) as file:
                 file.write(header_line(subject, best))
                 shutil.copyfileobj(self._boxes, file)
+
+    def stage_prices(self, subject: Subject, claim: PriceClaim) -> None:
+        """Write a proof by prices, of a bound for local recodings, to a staging file."""
+        with self._errors_of_ours():
+            self._staged = StagedFile(self._target)
+            with self._opened(self._staged.path) as file:
+                file.writelines(price_lines(subject, claim))
 
     def publish(self) -> None:
         """Put the staged proof, if there is one, in place of what was there, atomically."""

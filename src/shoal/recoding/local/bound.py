@@ -18,6 +18,7 @@ import numpy as np
 from shoal.recoding.local.prepare import UNIT, costs_of
 from shoal.recoding.local.prices import GIVEN_UP, VISITED, Prices
 from shoal.recoding.local.records import Records
+from shoal.recoding.local.solution import PricedBound
 from shoal.search.objective import CellObjective
 
 if TYPE_CHECKING:
@@ -104,6 +105,11 @@ class Bound:
         loss = self.scale.loss(int(prices @ table.weights), table.records)
         if loss > self.loss:
             self.loss, self.prices = loss, prices
+
+    def priced(self) -> PricedBound:
+        """The prices and what they mean."""
+        shares = tuple(self.scale.shares.tolist())
+        return PricedBound(self.loss, self.best, shares, self.scale.factor, self.prices)
 
     def by_records(self, distances: int = DISTANCES) -> None:
         """Record by record: always affordable, often half of the loss."""

@@ -29,6 +29,7 @@ from shoal.recoding.local.prepare import MOST_LEVELS, PATH_BITS, costs_of, paths
 from shoal.recoding.local.solution import (
     FullDomain,
     LocalBest,
+    PricedBound,
     Recoding,
     judge,
     recoding_of,
@@ -119,6 +120,7 @@ class _Run:
     best: LocalBest | None = None
     bound: float = 0.0
     full_domain: FullDomain | None = None
+    prices: PricedBound | None = None
     judged: int = 0
     sweeps: int = 0
     started: float = field(default_factory=time.monotonic)
@@ -150,7 +152,7 @@ class _Run:
     def last(self, reason: str) -> Progress:
         """The last event; proved where the bound meets the best."""
         if self.best is not None:
-            self.best = replace(self.best, full_domain=self.full_domain)
+            self.best = replace(self.best, full_domain=self.full_domain, prices=self.prices)
         if self.best is not None and self.bound >= self.best.loss - LOSS_TOLERANCE:
             return Proved(*self.numbers())
         return Stopped(*self.numbers(), reason=reason)
@@ -351,7 +353,7 @@ def _offered(run: _Run, groups: Groups) -> Iterator[Progress]:
 
 def _bounded(run: _Run, bound: Bound) -> Iterator[Progress]:
     """An event of the bound."""
-    run.bound = max(run.bound, bound.loss)
+    run.bound, run.prices = max(run.bound, bound.loss), bound.priced()
     yield from _checked(run)
 
 

@@ -68,15 +68,32 @@ class FullDomain:
     loss: float | None
 
 
+@dataclass(frozen=True, eq=False)
+class PricedBound:
+    """Prices of records that prove a bound for every local recoding (bound.py).
+
+    `by_tuple` has the price of a record of each tuple, in units. The price is in the `shares` of
+    the attributes, which the bound multiplies by `factor`; both may rely on the `known` loss of a
+    recoding that was found.
+    """
+
+    bound: float
+    known: float
+    shares: tuple[float, ...]
+    factor: float
+    by_tuple: Ints
+
+
 @dataclass(frozen=True)
 class LocalBest(Best):
     """A safe local recoding and what it costs; it has no node.
 
-    That of the last event has `full_domain`, unless a limit ended the search before.
+    That of the last event has `full_domain` and `prices`, unless a limit ended the search before.
     """
 
     recoding: Recoding
     full_domain: FullDomain | None = None
+    prices: PricedBound | None = None
 
     @property
     def rank(self) -> tuple[float, int, Node]:
