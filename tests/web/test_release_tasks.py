@@ -233,7 +233,21 @@ def test_the_sentence_is_in_the_readers_numbers() -> None:
 
 
 def test_what_a_stopped_search_found_is_released_without_waiting_twice() -> None:
-    found = Found({"a": 1, "b": 0}, 0.5, 0, 5, True, 7.3, 100, "iyengar")
+    found = Found(
+        job="one",
+        levels={"a": 1, "b": 0},
+        heights={"a": 2, "b": 2},
+        losses={"a": 0.5, "b": 0.0},
+        loss=0.5,
+        bound=0.5,
+        suppressed=0,
+        k=5,
+        proved=True,
+        ended="",
+        seconds=7.3,
+        records=100,
+        loss_model="iyengar",
+    )
     assert Standing(found.levels, is_best=True, found=found).needed() is None
     assert Standing(found.levels, is_best=True, found=found).search_limit() is None
     chosen = Standing({"a": 1, "b": 1}, is_best=False, found=found)

@@ -15,7 +15,7 @@ from shoal.collapse.read import open_records
 from shoal.events import History, Phase, Proved, Stopped, Working
 from shoal.kept_search import kept_search, write_kept_search
 from shoal.local_release import check_local, local_classes, local_levels, search_local
-from shoal.pipeline import Observer, ignore, load, prepare
+from shoal.pipeline import Observer, ignore, load, prepare, search_detail
 from shoal.recoding.local.solution import LocalBest
 from shoal.releasing import records_at
 from shoal.report.result import finite
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from shoal.definition.model import Definition
     from shoal.events import Progress
+    from shoal.recoding.local.solution import FullDomain
     from shoal.search.problem import Partition, Problem
     from shoal.values import Best, Moment, StatedLevels
 
@@ -41,7 +42,8 @@ class BestNode:
     `progress` are the moments at which the best or the bound changed.
 
     In local recoding there is no node: `levels` has the released records at each level of each
-    column, and `precision` is the mean over all cells.
+    column, `precision` is the mean over all cells, and `full_domain` what the best node would lose,
+    or at least, as far as the search had to know.
     """
 
     recoding: str
@@ -66,6 +68,7 @@ class BestNode:
     seconds: float
     loss_model: str
     progress: tuple[Moment, ...]
+    full_domain: FullDomain | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; None in place of a number that JSON cannot hold."""
@@ -99,8 +102,7 @@ def find_best(
             check_local(prepared)
     problem = prepared.problem
     is_local = loaded.recoding == "local"
-    nodes = "" if is_local else f", {problem.nodes:,} nodes"
-    observe(Phase("search", f"{problem.table.tuples:,} tuples{nodes}"))
+    observe(Phase("search", search_detail(prepared)))
     history = History(observe)
     search_it = search_local if is_local else search
     last = search_it(problem, loaded.search, history, keep_best=True)
@@ -169,4 +171,5 @@ def _described(
         seconds=last.seconds,
         loss_model=definition.loss.name,
         progress=history.moments(),
+        full_domain=best.full_domain if isinstance(best, LocalBest) else None,
     )

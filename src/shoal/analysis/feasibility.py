@@ -1,7 +1,8 @@
 """What is known of a demand before any search: the lattice, both its ends, and what warns.
 
 The table is counted once. At the most specific node it says how well the records are protected as
-they are, at the most general one whether the demand can be met at all. Nothing is released.
+they are, at the most general one whether the demand can be met at all. Both hold for local recoding
+too: each of its classes is a part of one at the most general node. Nothing is released.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from shoal.analysis.nodes import Input, levels_of, name_of, smallest_class
 from shoal.cautions.examine import examine_release
 from shoal.collapse.read import open_records
 from shoal.events import Phase, Working
+from shoal.local_release import check_local
 from shoal.pipeline import Observer, ignore, load, prepare
 from shoal.report.counts import columns_of, treatment
 from shoal.search.explain import why_infeasible
@@ -88,7 +90,9 @@ def assess(
     loaded, file = load(definition), file or name_of(definition)
     observe(Phase("read", loaded.source.shown))
     with closing(open_records(loaded, lambda share: observe(Working(share)), spark)) as source:
-        prepared = prepare(loaded, source, file=file)
+        prepared = prepare(loaded, source, file=file, local=True)
+        if loaded.recoding == "local":
+            check_local(prepared)
         problem = prepared.problem
         top = problem.lattice.top
         observe(Phase("warn"))

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from shoal.search.problem import Partition, Problem
     from shoal.values import Exposure, Ints, Node, StatedLevels
 
-MOST_CLASSES, MOST_TUPLES = 25, 6
-"""So many classes are shown, and so many of the different tuples of each."""
+MOST_CLASSES, MOST_TUPLES, LARGEST = 25, 6, 5
+"""So many classes are shown, so many of the different tuples of each, so many largest classes."""
 
 MOST_LABELS = 40
 """So many labels of a column are listed; the others are counted together."""
@@ -99,7 +99,8 @@ class SideBySide:
     """The sample, the columns, and the risk before and after.
 
     `lowest` are the levels of the values on the left: 0 but for a table that is too large to be
-    counted as it is. `hidden` are the records of classes that would be left out.
+    counted as it is. `hidden` are the records of classes that would be left out. `largest` are the
+    largest classes, without examples; `sample` are classes of all sizes.
     """
 
     levels: Mapping[str, StatedLevels]
@@ -108,6 +109,7 @@ class SideBySide:
     records: int
     classes: int
     hidden: int
+    largest: tuple[SampledClass, ...]
     sample: tuple[SampledClass, ...]
     columns: tuple[ColumnBefore, ...]
     before: Exposure | None
@@ -143,6 +145,7 @@ def side_by_side(
     shown = _shown(prepared, levels, kept, loaded.source.shown)
     watch("Comparing the columns")
     classes = shown.classes
+    ranked = _ranked(classes)
     return SideBySide(
         levels=shown.levels,
         lowest=_known(table),
@@ -150,7 +153,8 @@ def side_by_side(
         records=table.records,
         classes=int(classes.kept.sum()),
         hidden=classes.suppressed,
-        sample=_sample(table, shown, raw=raw),
+        largest=tuple(_class(table, shown, each, raw=False) for each in ranked[:LARGEST]),
+        sample=tuple(_class(table, shown, each, raw=raw) for each in _spread(ranked)),
         columns=tuple(_column(problem, i, shown, k) for i in range(len(table.attributes))),
         before=exposure_before(problem, k),
         after=exposure_of(classes.released(), k),
@@ -192,22 +196,26 @@ def _known(table: Table) -> Node:
     return (0,) * len(table.attributes) if table.raised is None else table.raised.bottom
 
 
-def _sample(table: Table, shown: _Shown, *, raw: bool) -> tuple[SampledClass, ...]:
-    """Released classes from the largest to the smallest, evenly by their rank."""
-    classes = shown.classes
+def _ranked(classes: Partition) -> list[Ints]:
+    """The tuples of each released class, the largest class first."""
     sizes = np.where(classes.kept, classes.counts.sizes, 0)
     order = np.argsort(-sizes, kind="stable")[: int(classes.kept.sum())]
-    if len(order) > MOST_CLASSES:
-        order = order[np.linspace(0, len(order) - 1, MOST_CLASSES).round().astype(int)]
     by_class = np.argsort(classes.class_of, kind="stable")
     starts = np.searchsorted(classes.class_of[by_class], np.arange(len(sizes) + 1))
-    members = [by_class[starts[each] : starts[each + 1]] for each in order]
-    return tuple(_class(table, shown.node_at(int(each[0])), each, raw=raw) for each in members)
+    return [by_class[starts[each] : starts[each + 1]] for each in order]
 
 
-def _class(table: Table, node: Node, members: Ints, *, raw: bool) -> SampledClass:
-    """The class that these tuples are; the node has its levels."""
+def _spread(ranked: list[Ints]) -> list[Ints]:
+    """Classes from the largest to the smallest, evenly by their rank."""
+    if len(ranked) <= MOST_CLASSES:
+        return ranked
+    return [ranked[i] for i in np.linspace(0, len(ranked) - 1, MOST_CLASSES).round().astype(int)]
+
+
+def _class(table: Table, shown: _Shown, members: Ints, *, raw: bool) -> SampledClass:
+    """The class that these tuples are."""
     known, first = _known(table), int(members[0])
+    node = shown.node_at(first)
     largest = members[np.argsort(-table.weights[members], kind="stable")][:MOST_TUPLES]
     examples = [
         Tuple(_labels(table, known, each), int(table.weights[each])) for each in largest.tolist()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.definition.read import from_mapping, read
+from shoal.kept_search import read_kept_search
 from shoal.web.project_definition import (
     file_label,
     files_beside,
@@ -26,8 +27,13 @@ from shoal.web.project_definition import (
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
+    from shoal.kept_search import KeptSearch
     from shoal.web.projects import Project
     from shoal.web.services import Services
+
+
+KEPT = "recoding.npz"
+"""The file of a search in which a local recoding is kept."""
 
 
 def layout_of(services: Services, project: Project) -> dict[str, Any]:
@@ -69,6 +75,12 @@ def laid_out(layout: Mapping[str, Any]) -> Iterator[Definition]:
             yield _definition(layout)
         finally:
             os.chdir(before)
+
+
+def kept_of(arguments: Mapping[str, Any]) -> KeptSearch | None:
+    """The local recoding that an earlier job kept, where the arguments name its file."""
+    path = arguments.get("kept")
+    return None if path is None else read_kept_search(Path(path))
 
 
 def _definition(layout: Mapping[str, Any]) -> Definition:

@@ -1,4 +1,4 @@
-"""Nodes and their numbers in words, in the reader's locale."""
+"""Nodes and local recodings in words, their numbers in the reader's locale."""
 
 from __future__ import annotations
 
@@ -16,9 +16,27 @@ def node_text(levels: Iterable[int]) -> str:
     return f"({','.join(map(str, levels))})"
 
 
-def levels_text(levels: Mapping[str, int]) -> str:
-    """The levels with their names: age 1, sex 0."""
-    return ", ".join(f"{name} {level}" for name, level in levels.items())
+def recoding_text(levels: Mapping[str, Any]) -> str:
+    """What was found: a node, or that levels differ from class to class."""
+    return "levels by class" if is_mixed(levels) else node_text(levels.values())
+
+
+def is_mixed(levels: Mapping[str, Any]) -> bool:
+    """Whether the levels are those of a local recoding: records at each level."""
+    return any(isinstance(each, Mapping) for each in levels.values())
+
+
+def level_words(level: Any, height: int) -> str:
+    """The level of a column: `2 of 4`, or `0 to 2 of 4` where classes have different ones."""
+    return f"{level_span(level)} of {height}"
+
+
+def level_span(level: Any) -> str:
+    """A level, or the lowest and the highest of the levels that have records: `0 to 2`."""
+    if not isinstance(level, Mapping):
+        return str(level)
+    used = sorted(map(int, level)) or [0]
+    return str(used[0]) if used[0] == used[-1] else f"{used[0]} to {used[-1]}"
 
 
 def loss_text(numbers: Numbers, loss: float | None, model: str, digits: int = 2) -> str:
@@ -43,11 +61,25 @@ def release_sentence(numbers: Numbers, result: Mapping[str, Any]) -> str:
     if smallest == 2:
         others = "other" if persons is None else "other person"
     left_out = numbers.things(int(result["suppressed"]), "record")
+    mixed = is_mixed(result["levels"])
+    what = "with levels by class" if mixed else node_text(result["levels"].values())
     return (
-        f"Release {node_text(result['levels'].values())}: every {who} is like at least "
+        f"Release {what}: every {who} is like at least "
         f"{numbers.count(smallest - 1)} {others}; "
         f"{lost_words(numbers, result['loss'], result['loss_model'])}; {left_out} left out."
     )
+
+
+def full_domain_words(
+    numbers: Numbers, full_domain: Mapping[str, float | None] | None, model: str
+) -> str:
+    """What one level for each column would lose, as far as a search for local recoding knows."""
+    if full_domain is None:
+        return ""
+    loss, bound = full_domain["loss"], full_domain["bound"]
+    if loss is not None:
+        return f"One level per column would lose {loss_text(numbers, loss, model)}."
+    return f"One level per column would lose at least {loss_text(numbers, bound, model)}."
 
 
 def one_in(numbers: Numbers, share: float) -> str:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 KEYS = frozenset(
     (
-        "k person risk suppression suppressed missing loss search privacy attributes others strict"
-        " population"
+        "k person recoding risk suppression suppressed missing loss search privacy attributes"
+        " others strict population"
     ).split()
 )
 """What a project may say. Paths of outputs and the resources of engines are the server's."""

@@ -50,7 +50,7 @@ def command_of(project: Project, standing: Standing) -> str:
         levels=standing.needed(),
         time_limit=standing.search_limit(),
         report=names["report"],
-        transformation=names["transformation"],
+        transformation=None if standing.is_local else names["transformation"],
     )
 
 
@@ -58,6 +58,7 @@ def release_arguments(services: Services, project: Project, standing: Standing) 
     """The arguments of the task `release` for a project, whose decision has the format."""
     levels = standing.needed()
     return {
+        **standing.arguments(),
         "layout": layout_of(services, project),
         "levels": None if levels is None else dict(levels),
         "seconds": standing.search_limit(),

@@ -41,7 +41,7 @@ def _progress(event: Progress) -> dict[str, Any]:
     shown = None
     if best is not None:
         shown = {
-            "node": list(best.node),
+            "node": list(best.node) or None,  # a local recoding has none
             "loss": best.loss,
             "suppressed": best.suppressed,
             "classes": best.classes,

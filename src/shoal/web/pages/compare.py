@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 from nicegui import ui
 
-from shoal.web.found import Standing, is_current, result_of, standing_of
+from shoal.web.found import Standing, is_about, result_of, standing_of
 from shoal.web.laid_out import layout_of
-from shoal.web.node_words import node_text, one_in
+from shoal.web.node_words import level_words, recoding_text
 from shoal.web.pages.components import (
     attributes,
     box,
@@ -24,6 +24,7 @@ from shoal.web.pages.components import (
 )
 from shoal.web.pages.frame import step_page
 from shoal.web.pages.job_progress import JobProgress
+from shoal.web.pages.risk_bars import show_risk
 from shoal.web.pages.searched import say_search_first
 from shoal.web.pages.theme import static
 from shoal.web.security import user_of
@@ -72,7 +73,8 @@ class ComparePage:
             )
             self._content = box("stack")
         with frame.side:
-            text("h2", node_text(self._standing.levels.values()))
+            found = recoding_text(self._standing.levels)
+            text("h2", found[:1].upper() + found[1:])
             said = "Values that are alike in every column form a class. Only their labels leave."
             text("p", said)
             self._facts = box("facts")
@@ -85,7 +87,7 @@ class ComparePage:
 
     def _former(self) -> dict[str, Any] | None:
         services, project = self._frame.services, self._frame.project
-        if not is_current(services, project, "compare"):
+        if not is_about(services, project, "compare", self._standing):
             return None
         plain = result_of(services, project, "compare")
         same = plain is not None and plain["levels"] == dict(self._standing.levels)
@@ -96,7 +98,7 @@ class ComparePage:
         frame = self._frame
         arguments = {
             "layout": layout_of(frame.services, frame.project),
-            "levels": dict(self._standing.levels),
+            **self._standing.arguments(),
             "raw": raw,
         }
         if raw:
@@ -120,7 +122,7 @@ class ComparePage:
             self._show_facts(plain)
         with self._content:
             with panel("Risk of being recognised"):
-                self._show_risk(plain)
+                show_risk(self._frame, plain)
             with panel("Side by side", "class"):
                 self._show_sample(plain)
             with panel("Columns before and after"):
@@ -131,31 +133,6 @@ class ComparePage:
         fact("Records", numbers.count(plain["records"]))
         fact("Left out", numbers.count(plain["hidden"]), term="suppression")
         fact("Classes", numbers.count(plain["classes"]), term="class")
-
-    def _show_risk(self, plain: Mapping[str, Any]) -> None:
-        with box("risk-bars"):
-            self._risk_bar("Before", plain["before"], "unsafe")
-            self._risk_bar("After", plain["after"], "safe")
-
-    def _risk_bar(self, when: str, risk: Mapping[str, Any] | None, look: str) -> None:
-        numbers, k = self._frame.numbers, self._frame.project.definition.get("k", 5)
-        with box("risk-bar"):
-            text("h3", when)
-            if risk is None:
-                text("p", "The original has too many different records to count them all.")
-                return
-            share = risk["below_k"] / risk["records"]
-            alike = numbers.of(risk["below_k"], risk["records"])
-            meter(share, f"{when}: {numbers.percent(share)} at risk").classes(look)
-            text("p", f"{alike} have fewer than {k} alike.", "strong")
-            verb = "is" if risk["alone"] == 1 else "are"
-            alone = f"{numbers.things(risk['alone'], 'record')} {verb} alone with these values."
-            highest, average = (one_in(numbers, risk[each]) for each in ("highest", "average"))
-            said = f"Whoever knows a person finds the record with a chance of up to {highest}"
-            nobody = "No record is alone with its values."
-            text(
-                "p", f"{alone if risk['alone'] else nobody} {said}, on average {average}.", "quiet"
-            )
 
     def _show_sample(self, plain: Mapping[str, Any]) -> None:
         """Classes from the largest to the smallest; original values after one deliberate click."""
@@ -227,8 +204,7 @@ class ComparePage:
         numbers = self._frame.numbers
         values = numbers.things(column["values"], "value")
         labels = numbers.things(column["labels"], "label")
-        said = f"Level {column['level']}: {values} become {labels}."
-        text("p", said if column["level"] else f"Unchanged: {values}.", "quiet")
+        text("p", self._about_column(column, values, labels), "quiet")
         with box("side-by-side"):
             with box("stack tight"):
                 text("h3", "Before")
@@ -239,6 +215,16 @@ class ComparePage:
             with box("stack tight"):
                 text("h3", "After")
                 self._bars(column["released"], "after", "After")
+
+    def _about_column(self, column: Mapping[str, Any], values: str, labels: str) -> str:
+        """How far the column is generalized."""
+        if not column["level"]:
+            return f"Unchanged: {values}."
+        mixed = column.get("records_at")
+        if mixed is None:
+            return f"Level {column['level']}: {values} become {labels}."
+        height = self._standing.found.heights[column["name"]]
+        return f"Levels {level_words(mixed, height)}, by class: {values} become {labels}."
 
     def _bars(self, bars: Sequence[Mapping[str, Any]], key: str, caption: str) -> None:
         numbers = self._frame.numbers

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 from nicegui import ui
 
-from shoal.web.found import Standing, is_current, result_of, standing_of
+from shoal.web.found import Standing, is_about, is_current, result_of, standing_of
 from shoal.web.laid_out import layout_of
-from shoal.web.node_words import node_text, release_sentence
+from shoal.web.node_words import level_words, loss_text, node_text, release_sentence
 from shoal.web.pages.components import (
     box,
     button,
@@ -67,9 +67,12 @@ def _show_former(frame: StepFrame, standing: Standing | None) -> None:
     """A release that was made before can still be had; it says so where it is outdated."""
     plain = result_of(frame.services, frame.project, "release")
     if plain is not None:
-        current = is_current(frame.services, frame.project, "release")
-        same = standing is not None and plain["result"]["levels"] == dict(standing.levels)
-        ReleasedPanel(frame, former=True, outdated=not (current and same)).build()
+        same = (
+            standing is not None
+            and is_about(frame.services, frame.project, "release", standing)
+            and plain["result"]["levels"] == dict(standing.levels)
+        )
+        ReleasedPanel(frame, former=True, outdated=not same).build()
 
 
 class DecidePage:
@@ -114,9 +117,9 @@ class DecidePage:
             self._propose()
 
     def _is_about_this(self) -> bool:
-        """Whether the decision was about the project as it is now, and this node."""
+        """Whether the decision was about the project as it is now, and what was found."""
         frame, decision = self._frame, self._frame.project.decision or {}
-        same = decision.get("levels") == dict(self._standing.levels)
+        same = all(decision.get(key) == each for key, each in self._standing.subject().items())
         return same and is_current(frame.services, frame.project, "decision")
 
     def _accepted_now(self) -> bool:
@@ -136,7 +139,7 @@ class DecidePage:
         project = with_format(frame.project, self._format)
         arguments = {
             "layout": layout_of(frame.services, project),
-            "levels": dict(self._standing.levels),
+            **self._standing.arguments(),
         }
         job = frame.services.jobs.submit(
             "propose", arguments, owner=frame.user.name, project=frame.project.id
@@ -177,7 +180,7 @@ class DecidePage:
         with panel("What becomes of each column"):
             record_table(
                 ["column", "level", "most frequent before", "becomes", "different values"],
-                [self._example(each) for each in plain["examples"]],
+                [self._example(each, result["levels"]) for each in plain["examples"]],
                 caption="Columns",
             )
         with panel("The largest classes", "class"):
@@ -188,15 +191,27 @@ class DecidePage:
             record_table([*names, "records"], rows, caption="Largest classes", numbers=["records"])
 
     def _show_choice(self) -> None:
-        """Whether it is the best node, or one that the custodian chose."""
+        """Whether it is the best, or a node that the custodian chose."""
         found, standing = self._standing.found, self._standing
-        if not standing.is_best:
+        if standing.is_local:
+            text("p", self._about_local(), "quiet")
+        elif not standing.is_best:
             best = node_text(found.levels.values())
             text("p", f"You chose this node. The best one is {best}.", "quiet")
         elif found.proved:
             text("p", "It is proved that no other node that keeps the promise loses less.", "quiet")
         else:
             text("p", "The search was stopped: a better node may exist.", "quiet")
+
+    def _about_local(self) -> str:
+        """What local recoding means, and how good this one is."""
+        found = self._standing.found
+        bound = loss_text(self._frame.numbers, found.bound, found.loss_model)
+        means = "Each class has its own levels, so a column holds labels of several levels."
+        if found.proved:
+            return f"{means} It is proved that no local recoding loses less."
+        stopped = "" if found.is_repeatable else "The search was stopped: a better one may exist. "
+        return f"{means} {stopped}No local recoding can lose less than {bound}."
 
     def _show_warnings(self, warnings: list[Mapping[str, Any]]) -> None:
         self._ticks = []
@@ -206,11 +221,12 @@ class DecidePage:
                 tick = ui.checkbox("I have read this and accept it", on_change=self._enable)
                 self._ticks.append(tick)
 
-    def _example(self, each: Mapping[str, Any]) -> list[str | None]:
-        numbers = self._frame.numbers
+    def _example(self, each: Mapping[str, Any], levels: Mapping[str, Any]) -> list[str | None]:
+        numbers, name = self._frame.numbers, each["attribute"]
         before = each["before"] if each["before"] is not None else "none is frequent"
         values = f"{numbers.count(each['values'])} to {numbers.count(each['labels'])}"
-        return [each["attribute"], str(each["level"]), before, each["after"], values]
+        level = level_words(levels[name], self._standing.found.heights[name])
+        return [name, level, before, each["after"], values]
 
     def _show_side(self, result: Mapping[str, Any]) -> None:
         numbers = self._frame.numbers
@@ -248,7 +264,7 @@ class DecidePage:
             "accepted": True,
             "when": time.time(),
             "format": self._format,
-            "levels": dict(self._standing.levels),
+            **self._standing.subject(),
         }
         project = frame.save(decision=decision)
         arguments = release_arguments(frame.services, project, self._standing)
@@ -313,7 +329,7 @@ class DecidePage:
             "when": time.time(),
             "reason": said,
             "format": self._format,
-            "levels": dict(self._standing.levels),
+            **self._standing.subject(),
         }
         project = frame.save(decision=decision)
         frame.note_job("decision", "")
@@ -333,8 +349,12 @@ class DecidePage:
                 text("div", f"Reason: {decision['reason']}")
             local_time(float(decision.get("when", 0)), full=True)
         with self._side:
-            text("p", "You can choose another node, change the demand, or decide again.")
-        frame.primary("Explore other nodes", to=f"/project/{frame.project.id}/explore")
+            other = "" if self._standing.is_local else "choose another node, "
+            text("p", f"You can {other}change the demand, or decide again.")
+        if self._standing.is_local:
+            frame.primary("Change the demand", to=f"/project/{frame.project.id}/demand")
+        else:
+            frame.primary("Explore other nodes", to=f"/project/{frame.project.id}/explore")
         frame.secondary("Decide again", self._decide_again)
 
     def _decide_again(self) -> None:

@@ -23,6 +23,7 @@ from shoal.web.pages.components import (
 )
 from shoal.web.pages.demand_columns import LevelsAndPriorities
 from shoal.web.pages.demand_editor import DemandEditor
+from shoal.web.pages.demand_recoding import RecodingChoice
 from shoal.web.pages.demand_sensitive import SensitiveColumns
 from shoal.web.pages.demand_side import DemandSide
 from shoal.web.pages.frame import StepFrame, step_page
@@ -84,6 +85,8 @@ class _Page:
                 _k(self.editor, self)
             with panel("How many may be left out", "suppression"):
                 self._suppression()
+            with panel("How values are generalized", "recoding"):
+                RecodingChoice(self.editor).build()
             with panel("What nobody may learn", "sensitive"):
                 SensitiveColumns(self.editor).build()
             with panel("What matters most", "quasi-identifier"):

@@ -1,5 +1,7 @@
 """What is known of a demand at once: the size of the lattice, both its ends, warnings, remedies.
 
+Both ends hold for local recoding too: no class is more general than at the most general node.
+
 The numbers come from the task `feasibility`, which counts the table again after every change, once
 there was none for a moment.
 """
@@ -117,6 +119,10 @@ class DemandSide:
             self._frame.services.jobs.cancel(self._job, self._owner)
 
     @property
+    def _is_local(self) -> bool:
+        return bool(self._editor.get("recoding") == "local")
+
+    @property
     def _owner(self) -> str:
         return self._frame.user.name
 
@@ -136,7 +142,10 @@ class DemandSide:
     def _show(self, found: Mapping[str, Any]) -> None:
         numbers = self._frame.numbers
         with box("facts"):
-            fact("Lattice", numbers.things(found["lattice"], "node"), term="lattice")
+            if self._is_local:
+                fact("Combinations", numbers.count(found["tuples"]), term="combinations")
+            else:
+                fact("Lattice", numbers.things(found["lattice"], "node"), term="lattice")
             tops = [str(each["limit"]) for each in found["attributes"]]
             names = ", ".join(short(each["name"]) for each in found["attributes"])
             fact("Highest levels", f"({', '.join(tops)})", names, term="level")

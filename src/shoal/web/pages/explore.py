@@ -20,6 +20,7 @@ from shoal.web.pages.components import (
     text,
 )
 from shoal.web.pages.explore_frontier import FrontierTab
+from shoal.web.pages.explore_local import ExploreLocal
 from shoal.web.pages.explore_node import NodePanel
 from shoal.web.pages.frame import step_page
 from shoal.web.pages.job_progress import JobProgress
@@ -55,8 +56,10 @@ def register(services: Services) -> None:
             standing = standing_of(services, project)
             if standing is None:
                 say_search_first(frame)
-                return
-            ExplorePage(frame, standing).build()
+            elif standing.is_local:
+                ExploreLocal(frame, standing).build()
+            else:
+                ExplorePage(frame, standing).build()
 
 
 class ExplorePage:

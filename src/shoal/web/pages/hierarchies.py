@@ -135,8 +135,9 @@ class HierarchiesPage:
         with frame.side:
             text(
                 "p",
-                "The search chooses one level for each column. Low levels say more, high levels "
-                "protect more. A level that joins what belongs together keeps the data useful.",
+                "The search chooses the levels, for each column or for each class of records. Low "
+                "levels say more, high levels protect more. A level that joins what belongs "
+                "together keeps the data useful.",
                 "quiet",
             )
             self._facts = box("stack")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from shoal.web.found import result_of
-from shoal.web.node_words import release_sentence
+from shoal.web.node_words import is_mixed, release_sentence
 from shoal.web.pages.components import attributes, box, button, note, panel, text
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class ReleasedPanel:
             self._warn(result)
             self._files(plain["files"])
         with panel("The same in a terminal"):
-            self._command(plain["command"])
+            self._command(plain["command"], result)
 
     def _warn(self, result: Mapping[str, Any]) -> None:
         for each in result["warnings"]:
@@ -72,8 +72,13 @@ class ReleasedPanel:
                     text("span", files[what], "mono small break")
                     text("span", about, "quiet small")
 
-    def _command(self, command: str) -> None:
+    def _command(self, command: str, result: Mapping[str, Any]) -> None:
         text("p", "In a folder with the same data and the downloaded definition.", "quiet")
+        if is_mixed(result["levels"]) and "--time-limit" in command:
+            note(
+                "The search was stopped, so the command finds a recoding of its own within the "
+                "same time. It keeps the same promise, but its classes can be other ones.",
+            )
         with box("command"):
             text("code", command, "mono break")
             button("Copy", lambda: _copy(command), icon="content_copy", small=True)

@@ -9,6 +9,7 @@ from nicegui import ui
 
 from shoal.errors import BadDefinition, Mistake, ShoalError
 from shoal.web.mart.results import ESTIMATES_A_DAY
+from shoal.web.node_words import level_span
 from shoal.web.pages.components import attributes, box, button, note, panel, problem_card, text
 from shoal.web.pages.mart_words import phase_words
 
@@ -91,5 +92,7 @@ class EstimateCard:
         body = note("", "good", title="The mart would release this")
         with body:
             text("div", f"{count(about['at_least'])} to {count(about['at_most'])} records")
-            levels = ", ".join(f"{name} at level {n}" for name, n in about["levels"].items())
+            levels = ", ".join(
+                f"{name} at level {level_span(level)}" for name, level in about["levels"].items()
+            )
             text("div", levels or "nothing is generalized")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from shoal.errors import ShoalError
+from shoal.web.node_words import level_span
 from shoal.web.pages.components import (
     attributes,
     box,
@@ -167,9 +168,9 @@ def show_release(frame: Frame, id: str) -> None:
 
 
 def show_levels(result: Mapping[str, Any]) -> None:
-    """The level of each generalized column."""
+    """The level of each generalized column, or its levels where classes have different ones."""
     rows = [
-        (name, source if source != "*" else "all", level, limit)
+        (name, source if source != "*" else "all", level_span(level), limit)
         for source, each in result["sources"].items()
         for name, level in each["levels"].items()
         for limit in [each["limits"].get(name, {}).get("level")]

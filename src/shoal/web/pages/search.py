@@ -9,9 +9,16 @@ from fastapi import Request
 from nicegui import ui
 
 from shoal.errors import ShoalError
+from shoal.events import NO_PROOF
 from shoal.web.edits import value_at
 from shoal.web.laid_out import layout_of
-from shoal.web.node_words import loss_text, node_text, release_sentence
+from shoal.web.node_words import (
+    is_mixed,
+    level_words,
+    loss_text,
+    recoding_text,
+    release_sentence,
+)
 from shoal.web.pages.components import (
     badge,
     box,
@@ -38,6 +45,15 @@ if TYPE_CHECKING:
     from shoal.web.services import Services
 
 SEARCH_EVENTS = ("progress", "improved", "proved", "stopped")
+ABOUT = (
+    "The search proves, step by step, which recodings cannot be the best one. When best and bound "
+    "meet, nothing better exists. Nothing is written."
+)
+ABOUT_LOCAL = (
+    "The search puts similar records into classes and gives each class the lowest levels that it "
+    "can have; then it improves the classes and proves a bound. Nothing is written."
+)
+LOCAL_ENDED = "The search is complete: it ends by itself, with a bound and mostly without a proof."
 ENDED = {
     "interrupted": "You stopped the search; the best found so far is kept.",
     "time limit": "The time limit ended the search; the best found so far is kept.",
@@ -69,6 +85,7 @@ class _Page:
         self._job = ""
         self._stop_button: ui.button
         self.model = str(value_at(frame.project.definition, ("loss", "name")) or "iyengar")
+        self.is_local = frame.project.definition.get("recoding") == "local"
 
     def build(self) -> None:
         with self.frame.side:
@@ -92,16 +109,15 @@ class _Page:
         self._resume()
 
     def _side(self) -> None:
-        text(
-            "p",
-            "The search proves, step by step, which recodings cannot be the best one. When best and"
-            " bound meet, nothing better exists. Nothing is written.",
-        )
+        text("p", ABOUT_LOCAL if self.is_local else ABOUT)
         with box("facts"):
             self._best = fact("Best found", "none yet", term="loss")
             self._bound = fact("Bound", "none yet", term="bound")
             self._gap = fact("Gap", "unknown", term="gap")
-            self._checked = fact("Nodes checked", "0", term="node")
+            if self.is_local:
+                self._checked = fact("Recodings judged", "0", term="recoding")
+            else:
+                self._checked = fact("Nodes checked", "0", term="node")
 
     def _resume(self) -> None:
         """Show the latest search, where there is one."""
@@ -197,27 +213,26 @@ class _Page:
             self.frame.primary("Explore the result", to=to, icon="arrow_forward")
 
     def _show_result(self, found: Mapping[str, Any]) -> None:
-        levels: Mapping[str, int] = found["levels"]
+        levels: Mapping[str, Any] = found["levels"]
+        mixed = is_mixed(levels)
         with panel():
             with box("line"):
-                text("h2", f"Best found: {node_text(levels.values())}")
+                text("h2", f"Best found: {recoding_text(levels)}")
                 badge("proved", "best") if found["proved"] else badge("not proved", "warn")
             text("p", release_sentence(self.numbers, found), "lead")
-            if not found["proved"]:
-                ended = ENDED.get(found["ended"], f"The search ended: {found['ended']}.")
-                note(ended, "warning")
+            self._show_end(found, mixed=mixed)
             rows = [
                 [
                     name,
-                    f"{level} of {found['heights'][name]}",
+                    level_words(level, found["heights"][name]),
                     loss_text(self.numbers, found["losses"][name], self.model),
                 ]
                 for name, level in levels.items()
             ]
             record_table(
-                ["Column", "Level", "Lost"],
+                ["Column", "Levels" if mixed else "Level", "Lost"],
                 rows,
-                caption="Levels of the best node",
+                caption="Levels by class" if mixed else "Levels of the best node",
                 numbers=["Lost"],
             )
             with box("facts"):
@@ -228,8 +243,21 @@ class _Page:
                 fact("Smallest class", self.numbers.count(smallest), unit)
                 of = f"of {self.numbers.things(found['records'], 'record')}"
                 fact("Left out", self.numbers.count(found["suppressed"]), of, term="suppression")
-                fact("Lattice", self.numbers.things(found["lattice"], "node"), term="lattice")
+                if mixed:
+                    fact("Combinations", self.numbers.count(found["tuples"]), term="combinations")
+                else:
+                    fact("Lattice", self.numbers.things(found["lattice"], "node"), term="lattice")
                 fact("Time", self.numbers.seconds(found["seconds"]))
+
+    def _show_end(self, found: Mapping[str, Any], *, mixed: bool) -> None:
+        """Why the search ended before the proof, and what is known all the same."""
+        if found["proved"]:
+            return
+        if mixed and found["ended"] == NO_PROOF:
+            bound = loss_text(self.numbers, found["bound"], self.model)
+            note(f"{LOCAL_ENDED} No local recoding that is safe can lose less than {bound}.")
+        else:
+            note(ENDED.get(found["ended"], f"The search ended: {found['ended']}."), "warning")
 
     def _failed(self, job: Job) -> None:
         self.frame.show_saved()

@@ -47,6 +47,19 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "One choice of a level for every quasi-identifier, written like (1, 0, 3). All "
             "records are recoded the same way."
         ),
+        "recoding": (
+            "Full-domain: every value of a column is released at one level, the same for all "
+            "records. Local: each class has its own levels, so that only records that stand out "
+            "are generalized far."
+        ),
+        "effort": (
+            "Local recoding improves its classes in rounds, and then proves a bound. More effort "
+            "loses a little less detail and proves a higher bound, but takes longer."
+        ),
+        "combinations": (
+            "The different combinations of values that the quasi-identifiers have. Records with "
+            "the same combination are recoded alike."
+        ),
         "lattice": "All nodes: every combination of levels that the release could have.",
         "suppression": (
             "Records that would stand out are left out of the release, up to the limit that you "

@@ -1,6 +1,7 @@
 """The source beside what would be released; nothing is released.
 
-Arguments: `layout`; `levels`; `raw`, true where the custodian asked to see original values.
+Arguments: `layout`; `levels` of the node, or `kept`, the file of a local recoding; `raw`, true
+where the custodian asked to see original values.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.analysis.side_by_side import side_by_side
-from shoal.web.laid_out import laid_out
+from shoal.web.laid_out import kept_of, laid_out
 from shoal.web.watching import watch_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
     with laid_out(layout) as definition:
         found = side_by_side(
             definition,
-            arguments["levels"],
+            arguments.get("levels"),
+            kept=kept_of(arguments),
             raw=arguments.get("raw") is True,
             watch=watch_of(context),
             file=layout["file"],

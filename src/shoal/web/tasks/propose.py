@@ -1,6 +1,7 @@
 """What would be released, with the warnings that a person must read first; nothing is released.
 
-Arguments: `layout`; `levels`, the node. It runs the release up to the question, and answers no.
+Arguments: `layout`; `levels`, the node, or `kept`, the file of a local recoding. It runs the
+release up to the question, and answers no.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from shoal.definition.read import override
 from shoal.errors import Declined
 from shoal.pipeline import run as release
 from shoal.report.result import finite, to_dict
-from shoal.web.laid_out import laid_out
+from shoal.web.laid_out import kept_of, laid_out
 
 if TYPE_CHECKING:
     from shoal.report.proposal import Proposal
@@ -38,7 +39,8 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
             override(definition, NO_SEARCH, layout["file"]),
             observe=context.observe,
             file=layout["file"],
-            node=arguments["levels"],
+            node=arguments.get("levels"),
+            kept=kept_of(arguments),
             ask=refuse,
         )
     shown = seen[0]

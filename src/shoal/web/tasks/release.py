@@ -1,15 +1,17 @@
 """Release what a project defines, into the job's folder: exactly what `shoal run` releases.
 
-Arguments: `layout`; `levels`, the node to release, none for the best one; `seconds`, a limit for
-the search; `command`, what the report shows to make the same release again; `names`, the names of
-the files to write, by what they are; `definitions`, the texts of some of them by what they are;
-`accepted`, what a person saw and accepted: if the release would be another one, there is none.
+Arguments: `layout`; `levels`, the node to release, none for the best one; `kept`, the file of a
+local recoding to release, where there is one; `seconds`, a limit for the search; `command`, what
+the report shows to make the same release again; `names`, the names of the files to write, by what
+they are; `definitions`, the texts of some of them by what they are; `accepted`, what a person saw
+and accepted: if the release would be another one, there is none.
 The folder then has the release and these files. The zip is there where the definition names
 hierarchy files; it has these and the definition.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import zipfile
 from collections.abc import Mapping
@@ -21,7 +23,7 @@ from shoal.engines.failures import source_changed
 from shoal.pipeline import run as release
 from shoal.report.result import to_dict, write_result
 from shoal.report.run import write_report
-from shoal.web.laid_out import laid_out
+from shoal.web.laid_out import kept_of, laid_out
 
 if TYPE_CHECKING:
     from shoal.pipeline import Ask
@@ -35,13 +37,15 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
     with laid_out(layout) as definition:
         limit = {"search": {"time limit": arguments.get("seconds")}}
         limited = override(definition, limit, layout["file"])
-        plan = None if limited.population is not None else names["transformation"]
+        has_plan = limited.population is None and limited.recoding == "full-domain"
+        plan = names["transformation"] if has_plan else None
         result = release(
             limited,
             observe=context.observe,
             keep_best=True,
             file=layout["file"],
             node=arguments.get("levels"),
+            kept=kept_of(arguments),
             transformation=plan,
             ask=_as_accepted(arguments.get("accepted"), definition.source.shown),
         )
@@ -56,10 +60,11 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
 
 
 def accepted_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a proposed result the release must still be."""
+    """What of a proposed result the release must still be, as JSON has it."""
     seen = {key: result[key] for key in ("levels", "records", "removed", "suppressed", "classes")}
     warnings = sorted({(each["code"], each["attribute"] or "") for each in result["warnings"]})
-    return {**seen, "warnings": [list(each) for each in warnings]}
+    plain: dict[str, Any] = json.loads(json.dumps({**seen, "warnings": warnings}))
+    return plain
 
 
 def _as_accepted(accepted: Mapping[str, Any] | None, source: str) -> Ask | None:
