@@ -6,9 +6,11 @@ one, which small problems never need.
 
 from __future__ import annotations
 
+import importlib
 import math
+import pkgutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +18,8 @@ import pytest
 
 from oracle import Ladder
 from problems import Case, person_problem, sensitive_problem
+from shoal import privacy
+from shoal.encode.table import Population
 from shoal.events import Proved
 from shoal.loss.base import Loss
 from shoal.loss.builtin import ClassSize, Discernibility, Iyengar, NonUniformEntropy, Weighted
@@ -25,11 +29,15 @@ from shoal.privacy.beta_likeness import BetaLikeness
 from shoal.privacy.delta_disclosure import DeltaDisclosure
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.population import DeltaPresence, KMap
 from shoal.privacy.recursive_diversity import RecursiveDiversity
+from shoal.privacy.risk import AverageRisk, RecordsAbove
 from shoal.privacy.t_closeness import TCloseness
+from shoal.search.compiled import release
 from shoal.search.compiled.boxes import Box
 from shoal.search.compiled.explorer import Explorer
-from shoal.search.compiled.layout import prepare
+from shoal.search.compiled.layout import fits, prepare
 from shoal.search.incumbent import Limits
 from shoal.search.problem import Problem
 from shoal.search.strategies.box import BoxSearch
@@ -43,14 +51,16 @@ and in `LONG` there are more combinations of values than 64 bits can number."""
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of problem: what is demanded, by persons or not, the loss, and how many values the
-    attributes have. With `room` 0 no tally of several classes fits.
+    """A kind of problem: what is demanded, by persons or not, how many people are in the population
+    beside those of the records, the loss, and how many values the attributes have. With `room` 0 no
+    tally of several classes fits.
     """
 
     models: tuple[PrivacyModel, ...] = ()
     loss: Loss = field(default_factory=Iyengar)
     aggregate: str = "mean"
     persons: bool = False
+    people: int = 0
     widths: tuple[int, ...] = FEW
     room: int = 16
 
@@ -76,6 +86,21 @@ KINDS: dict[str, Kind] = {
     "class size": Kind(loss=ClassSize()),
     "discernibility and entropy": Kind((EntropyDiversity("s", 2.0),), Discernibility()),
     "class size by persons": Kind(loss=ClassSize(), persons=True),
+    "average risk": Kind((AverageRisk(0.1),)),
+    "low average risk": Kind((AverageRisk(0.05), AverageRisk(0.02)), NonUniformEntropy()),
+    "records above": Kind((RecordsAbove(0.1, 0.1), AverageRisk(0.12)), aggregate="geometric"),
+    "average risk, wide": Kind((AverageRisk(0.1),), widths=WIDE, room=0),
+    "average risk and masks": Kind((AverageRisk(0.1), DistinctDiversity("s", 3))),
+    "average risk and closeness": Kind((AverageRisk(0.1), TCloseness("s", 0.3))),
+    "average risk and classes": Kind((AverageRisk(0.1),), Discernibility()),
+    "k-map": Kind((KMap(12),), people=600),
+    "k-map, wide": Kind((KMap(12),), people=600, widths=WIDE, room=0),
+    "k-map and class size": Kind((KMap(12),), ClassSize(), people=600),
+    "delta-presence": Kind((DeltaPresence(0, 0.4),), people=600),
+    "delta-presence and entropy": Kind(
+        (DeltaPresence(0, 0.4), EntropyDiversity("s", 2.0), RecordsAbove(0.1, 0.2)), people=600
+    ),
+    "least presence": Kind((DeltaPresence(0.2, 0.9),), people=600),
     "hashed keys": Kind(widths=LONG),
     "hashed keys and masks": Kind((DistinctDiversity("s", 2),), widths=LONG),
     "hashed keys by persons": Kind(persons=True, widths=LONG),
@@ -103,9 +128,24 @@ def problem_of(kind: Kind, seed: int) -> Problem:
     case = Case(rows, ladders, tops, priorities, int(random.integers(3, 7)), RECORDS // 5)
     values = (random.geometric(0.4, RECORDS).clip(max=5) - 2).tolist()
     if not kind.persons:
-        return sensitive_problem(case, values, kind.models, kind.loss, kind.aggregate)
+        problem = sensitive_problem(case, values, kind.models, kind.loss, kind.aggregate)
+        return with_people(problem, kind.people, random) if kind.people else problem
     persons = random.integers(0, RECORDS // 2, RECORDS).tolist()
     return person_problem(case, persons, values, kind.models, kind.loss, kind.aggregate)
+
+
+def with_people(problem: Problem, people: int, random: np.random.Generator) -> Problem:
+    """The same with a population: the records, and people with the values of several of them."""
+    table = problem.table
+    codes = []
+    for column in table.codes:
+        values = column[random.integers(0, table.tuples, people)]
+        alike = column[np.arange(people) % table.tuples]
+        codes.append(np.concatenate((column, np.where(random.random(people) < 0.7, alike, values))))
+    weights = np.concatenate((table.weights, np.ones(people, np.int64)))
+    table = replace(table, population=Population(tuple(codes), weights))
+    objective = replace(problem.objective, table=table)  # type: ignore[type-var]
+    return Problem(table, problem.models, objective, problem.limit)
 
 
 def proved(problem: Problem, strategy: BoxSearch) -> tuple[Best | None, list[Closed]]:
@@ -123,6 +163,24 @@ def nodes_in(boxes: Sequence[Closed]) -> int:
     )
 
 
+def models_of_the_package() -> set[type]:
+    """All classes of privacy models."""
+    names = [each.name for each in pkgutil.iter_modules(privacy.__path__) if each.name != "base"]
+    modules = [importlib.import_module(f"shoal.privacy.{name}") for name in names]
+    return {
+        each
+        for module in modules
+        for each in vars(module).values()
+        if isinstance(each, type) and hasattr(each, "least_removal")
+    }
+
+
+def test_every_model_of_the_package_is_compiled() -> None:
+    searched = {type(model) for kind in KINDS.values() for model in kind.models}
+    assert searched | {KAnonymity} == models_of_the_package()
+    assert all(fits(problem_of(kind, seed=1)) for kind in KINDS.values())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_the_compiled_search_finds_what_numpy_finds(name: str) -> None:
@@ -130,6 +188,17 @@ def test_the_compiled_search_finds_what_numpy_finds(name: str) -> None:
     best, closed = proved(problem, BoxSearch(room=KINDS[name].room))
     expected, _ = proved(problem, BoxSearch(in_numpy=True))
     assert best is not None
+    assert best == expected
+    assert nodes_in(closed) == problem.lattice.nodes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in KINDS if "average risk" in name])
+def test_sizes_that_share_a_bin_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(KINDS[name], seed=len(name))
+    expected, _ = proved(problem, BoxSearch())
+    monkeypatch.setattr(release, "MOST_BINS", 3)
+    best, closed = proved(problem, BoxSearch())
     assert best == expected
     assert nodes_in(closed) == problem.lattice.nodes
 

@@ -13,16 +13,20 @@ import pytest
 
 from oracle import Ladder
 from problems import Case, person_problem, sensitive_problem
+from search.test_population_demands import PeopleCase
 from shoal.errors import Bug
 from shoal.loss.builtin import Discernibility, Iyengar
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
+from shoal.privacy.population import DeltaPresence, KMap
+from shoal.privacy.risk import AverageRisk, RecordsAbove
 from shoal.search import compiled
 from shoal.search.compiled.boxes import Box
 from shoal.search.compiled.class_loss import CLASS_LOSS
 from shoal.search.compiled.explorer import Explorer
 from shoal.search.compiled.layout import prepare
 from shoal.search.compiled.memory import FRAME, STATE
+from shoal.search.compiled.release import RELEASE
 from shoal.search.compiled.sensitive import VALUES
 from shoal.search.compiled.structures import Array, Layout
 from shoal.search.problem import Problem
@@ -38,6 +42,15 @@ PROBLEMS: dict[str, Problem] = {
     "masks": sensitive_problem(CASE, VARIED, [DistinctDiversity("s", 2)], Iyengar()),
     "values": sensitive_problem(CASE, VARIED, [EntropyDiversity("s", 2)], Iyengar()),
     "classes": sensitive_problem(CASE, VARIED, [], Discernibility()),
+    "release": sensitive_problem(
+        CASE,
+        VARIED,
+        [EntropyDiversity("s", 2), AverageRisk(0.2), RecordsAbove(0.2, 0.1)],
+        Iyengar(),
+    ),
+    "population": PeopleCase(CASE, (("a", None),) * 5, tuple(VARIED)).problem(
+        EntropyDiversity("s", 2), KMap(3), DeltaPresence(0, 0.9)
+    ),
     "persons": person_problem(CASE, PERSONS, VARIED, [DistinctDiversity("s", 2)]),
 }
 TYPES: dict[str, Any] = {
@@ -50,6 +63,9 @@ TYPES: dict[str, Any] = {
     "Flags": np.bool_,
     "Frames": FRAME,
 }
+FREE = {"k", "limit", "geometric", "exact", "log", "kind", "records", "k_map", "width"}
+"""Numbers that are no numbers of elements."""
+
 CAPACITIES = {"number", "logarithms"}
 """Arrays that may be shorter: then less fits into them, which the search asks for."""
 
@@ -64,7 +80,7 @@ def explorer_of(problem: Problem) -> Explorer:
 def structures_of(explorer: Explorer) -> Iterator[tuple[Layout, Any]]:
     """The structures that C is handed, with their fields."""
     yield STATE, explorer._state
-    for layout, made in zip((VALUES, CLASS_LOSS), explorer._optional, strict=True):
+    for layout, made in zip((VALUES, RELEASE, CLASS_LOSS), explorer._optional, strict=True):
         if made is not None:
             yield layout, made[0]
 
@@ -84,8 +100,13 @@ def fields_in_c(file: str, name: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     ("layout", "file"),
-    [(STATE, "state.h"), (VALUES, "removal.h"), (CLASS_LOSS, "class_loss.h")],
-    ids=["state", "values", "class loss"],
+    [
+        (STATE, "state.h"),
+        (VALUES, "removal.h"),
+        (RELEASE, "release.h"),
+        (CLASS_LOSS, "class_loss.h"),
+    ],
+    ids=["state", "values", "release", "class loss"],
 )
 def test_a_structure_has_the_same_fields_in_c_and_python(layout: Layout, file: str) -> None:
     fields = fields_in_c(file, layout.name)
@@ -134,7 +155,7 @@ def test_a_number_of_elements_that_is_wrong_is_refused(name: str, changed: int) 
     explorer = explorer_of(PROBLEMS[name])
     for layout, structure in structures_of(explorer):
         for number in layout.numbers:
-            if number in {"k", "limit", "geometric", "exact", "log", "kind", "records"}:
+            if number in FREE:
                 continue
             before = getattr(structure, number)
             setattr(structure, number, before + changed)

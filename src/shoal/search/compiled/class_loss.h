@@ -126,7 +126,7 @@ static Cells count_cells(State *state, int64_t depth, int64_t by, bool exact) {
     AT(state->done, WORK) += 10 * tuples;
     Cells cells = {0, 0.0, 0.0};
     for (int64_t t = 0; t < tuples; t++) {
-        if (AT(class_of, t) == 0) continue;
+        if (AT(class_of, t) == 0 || AT(weights, t) == 0) continue;
         const uint64_t key = AT(keys, t) - (uint64_t)AT(group, AT(column, t)) * multiplier;
         uint64_t at = slot_of(key, table);
         for (;; at = (at + 1) & (table - 1)) {

@@ -251,6 +251,10 @@ static int64_t gather(State *state, const Frame *frame, int64_t c, int64_t j, in
     int64_t found = 0;
     for (int64_t at = AT(state->begins, c); at < AT(state->begins, c + 1); at++) {
         const int64_t t = AT(state->order, at), g = AT(group, AT(column, t));
+        if (AT(weights, t) == 0) { /* no record, so it comes last (release.h) */
+            if (AT(counts, g) == 0) AT(state->number, g) = 0;
+            continue;
+        }
         if (AT(counts, g) == 0) {
             AT(touched, found++) = g;
             for (int64_t s = 0; s < state->demands; s++) AT(state->held, s * cells + g) = 0;

@@ -54,7 +54,7 @@ class CompiledDemand:
 
 
 def is_known(model: PrivacyModel) -> bool:
-    """Whether the C code knows a model."""
+    """Whether a model is one of sizes or sensitive values; release.py has the others."""
     return type(model) is KAnonymity or type(model) in _DEMANDS
 
 

@@ -24,6 +24,7 @@ from shoal.search.compiled.memory import (
     sizes_of,
     state_of,
 )
+from shoal.search.compiled.release import RELEASE, release_of_thread
 from shoal.search.compiled.sensitive import VALUES, values_of_thread
 from shoal.values import Closed
 
@@ -57,8 +58,12 @@ class Explorer:
         sizes = sizes_of(prepared, log=log)
         self._arrays = arrays_of(prepared, sizes, shared)
         self._state = state_of(prepared, sizes, self._arrays, log=log)
-        self._optional = values_of_thread(prepared), class_loss_of_thread(prepared)
-        for name, made in zip(("values", "class_loss"), self._optional, strict=True):
+        self._optional = (
+            values_of_thread(prepared),
+            release_of_thread(prepared),
+            class_loss_of_thread(prepared),
+        )
+        for name, made in zip(STATE.pointers, self._optional, strict=True):
             if made is not None:
                 setattr(self._state, name, ctypes.addressof(made[0]))
         self._explore = exploration()
@@ -182,7 +187,8 @@ def _raise(node: Node, attribute: int) -> Node:
 def exploration() -> Any:
     """`shoal_explore` of the library, whose structures must be as large as ours."""
     library = load()
-    for name, layout in (("state", STATE), ("values", VALUES), ("class_loss", CLASS_LOSS)):
+    layouts = {"state": STATE, "values": VALUES, "release": RELEASE, "class_loss": CLASS_LOSS}
+    for name, layout in layouts.items():
         size = library[f"shoal_{name}_size"]
         size.restype = ctypes.c_int64
         if size() != ctypes.sizeof(layout.structure):

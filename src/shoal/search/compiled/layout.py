@@ -10,6 +10,7 @@ import numpy as np
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.search.compiled.class_loss import class_loss_of
 from shoal.search.compiled.demands import BITS, DIFFERENT, demands_of, is_known
+from shoal.search.compiled.release import is_of_release, people_of, release_of
 from shoal.search.compiled.sensitive import values_of
 from shoal.search.objective import CellObjective, LevelObjective
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from shoal.encode.table import Table
     from shoal.search.compiled.class_loss import CompiledClassLoss
     from shoal.search.compiled.demands import CompiledDemand
+    from shoal.search.compiled.release import Release
     from shoal.search.compiled.sensitive import Values
     from shoal.search.problem import Problem
     from shoal.values import Bools, Ints
@@ -37,9 +39,12 @@ def fits(problem: Problem) -> bool:
     Its models must be those of this package, its loss one of cells or levels or a class loss of
     this package, its weights small enough for 32 bits, and its tallies for memory.
     """
-    if not all(is_known(model) for model in problem.models):
+    if not all(is_known(model) or is_of_release(model) for model in problem.models):
         return False
     table, objective = problem.table, problem.objective
+    if any(is_of_release(model) for model in problem.models) and table.persons is not None:
+        return False
+    people = 0 if table.population is None else int(table.population.weights.sum())
     classes = min(table.tuples, table.records // 2) + 3
     widest = max(len(attribute.groups[0]) for attribute in table.attributes) + 1
     highest = max(attribute.limit for attribute in table.attributes)
@@ -48,7 +53,7 @@ def fits(problem: Problem) -> bool:
             isinstance(objective, CellObjective | LevelObjective)
             or (class_loss_of(problem) is not None and classes * widest <= MOST_CELLS)
         )
-        and table.records < MOST_RECORDS
+        and max(table.records, people) < MOST_RECORDS
         and len(table.attributes) * (highest + 1) * widest <= MOST_CELLS // 4
         and widest * sum(_sizes(problem).values()) <= MOST_CELLS
     )
@@ -99,7 +104,8 @@ class Tables(NamedTuple):
 class Prepared:
     """A problem as the C code reads it; `cells_per_tuple` limits the size of tallies.
 
-    `assigned` is empty where no persons are counted.
+    `assigned` is empty where no persons are counted. After the tuples of the table come those of
+    people of the population who are in no record: their weight is 0.
     """
 
     tables: Tables
@@ -108,6 +114,7 @@ class Prepared:
     assigned: np.ndarray
     masks: np.ndarray
     values: Values | None
+    release: Release | None
     class_loss: CompiledClassLoss | None
     top: Ints
     cells_per_tuple: int
@@ -144,6 +151,10 @@ def prepare(problem: Problem, cells_per_tuple: int = CELLS_PER_TUPLE) -> Prepare
     plain = all(each.kind == DIFFERENT and each in masked for each in demands)
     objective = problem.objective
     assigned, persons_from, person = _persons(table)
+    people = people_of(problem)
+    release = release_of(problem, people)
+    further = 0 if people is None else people.codes.shape[1]
+    sizes_are_enough = table.persons is not None or (plain and release is None)
     tables = Tables(
         np.array(problem.lattice.bottom, np.int64),
         group,
@@ -161,17 +172,20 @@ def prepare(problem: Problem, cells_per_tuple: int = CELLS_PER_TUPLE) -> Prepare
         ),
         problem.limit,
         isinstance(objective, CellObjective) and objective.aggregate == "geometric",
-        exact and plain,
+        exact and plain and release is None,
     )
     return Prepared(
         tables,
-        np.array(table.codes, np.uint32),
-        table.weights.astype(np.int32),
-        assigned,
-        np.array([_masks(problem, demand) for demand in masked], np.uint64).reshape(
-            len(masked), table.tuples
+        np.array(
+            table.codes if people is None else np.hstack((table.codes, people.codes)), np.uint32
         ),
-        None if plain or table.persons is not None else values_of(problem, demands),
+        np.pad(table.weights.astype(np.int32), (0, further)),
+        assigned,
+        np.array([_masks(problem, demand, further) for demand in masked], np.uint64).reshape(
+            len(masked), table.tuples + further
+        ),
+        None if sizes_are_enough else values_of(problem, demands, further),
+        release,
         class_loss_of(problem),
         np.array(problem.lattice.top, np.int64),
         cells_per_tuple,
@@ -218,10 +232,10 @@ def _costs(
     return scale * objective.floors[j][level], low * unit, high * unit
 
 
-def _masks(problem: Problem, demand: CompiledDemand) -> np.ndarray:
-    """The sensitive values of each tuple, as bits."""
+def _masks(problem: Problem, demand: CompiledDemand, further: int) -> np.ndarray:
+    """The sensitive values of each tuple, as bits; `further` tuples have none."""
     histogram = problem.table.histograms[demand.attribute]
-    masks = np.zeros(problem.table.tuples, np.uint64)
+    masks = np.zeros(problem.table.tuples + further, np.uint64)
     owner = np.repeat(np.arange(problem.table.tuples), np.diff(histogram.starts))
     np.bitwise_or.at(masks, owner, np.uint64(1) << histogram.values.astype(np.uint64))
     return masks

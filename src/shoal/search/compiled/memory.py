@@ -119,7 +119,7 @@ STATE = Layout(
         field("notes", np.int64, "notes", "levels_of_a_box_and_one"),
         field("shared", np.float64, "three"),
     ),
-    ("values", "class_loss"),
+    ("values", "release", "class_loss"),
 )
 """The fields of `State` in state.h, in their order."""
 
@@ -224,8 +224,7 @@ def arrays_of(prepared: Prepared, sizes: dict[str, int], shared: NDArray[np.floa
 
 
 def state_of(prepared: Prepared, sizes: dict[str, int], arrays: Arrays, *, log: bool) -> Any:
-    """The structure that C gets, which points to these arrays; `values` and `class_loss` are not
-    set."""
+    """The structure that C gets, which points to these arrays; its pointers are not set."""
     tables = prepared.tables
     numbers = {
         **sizes,

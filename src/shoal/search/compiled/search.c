@@ -12,6 +12,7 @@
 #include "counting.h"
 #include "persons.h"
 #include "splitting.h"
+#include "release.h"
 #include "sensitive.h"
 #include "bounds.h"
 #include "together.h"
@@ -204,6 +205,7 @@ EXPORTED int64_t shoal_state_size(void) { return (int64_t)sizeof(State); }
 
 /* The same for the structures that a State points to. */
 EXPORTED int64_t shoal_values_size(void) { return (int64_t)sizeof(Values); }
+EXPORTED int64_t shoal_release_size(void) { return (int64_t)sizeof(Release); }
 EXPORTED int64_t shoal_class_loss_size(void) { return (int64_t)sizeof(ClassLoss); }
 
 /* The records removed of a class of `size` records whose values are in the first row of the tally:

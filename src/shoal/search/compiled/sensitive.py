@@ -77,13 +77,17 @@ class Values(NamedTuple):
     nodes: int
 
 
-def values_of(problem: Problem, demands: list[CompiledDemand]) -> Values:
-    """The values of the tuples, and the demands."""
+def values_of(problem: Problem, demands: list[CompiledDemand], further: int = 0) -> Values:
+    """The values of the tuples, and the demands, of which there may be none.
+
+    After the tuples of the table come `further` ones without values.
+    """
     table = problem.table
     names = list(dict.fromkeys(demand.attribute for demand in demands))
     sizes = [len(table.histograms[name].reference.values) for name in names]
     begins = dict(zip(names, np.cumsum([0, *sizes]).tolist(), strict=False))
-    owners, values, counts = [], [], []
+    none = np.zeros(0, np.int64)
+    owners, values, counts = [none], [none], [none]
     for name in names:
         histogram = table.histograms[name]
         owners.append(np.repeat(np.arange(table.tuples), np.diff(histogram.starts)))
@@ -91,9 +95,9 @@ def values_of(problem: Problem, demands: list[CompiledDemand]) -> Values:
         counts.append(histogram.counts)
     owner = np.concatenate(owners)
     order = np.argsort(owner, kind="stable")
-    widest = max(sizes)
+    widest = max(sizes, default=0)
     return Values(
-        np.searchsorted(owner[order], np.arange(table.tuples + 1)),
+        np.searchsorted(owner[order], np.arange(table.tuples + further + 1)),
         np.concatenate(values)[order].astype(np.int32),
         np.concatenate(counts)[order].astype(np.int32),
         np.array([demand.kind for demand in demands]),
@@ -112,7 +116,7 @@ def values_of(problem: Problem, demands: list[CompiledDemand]) -> Values:
 
 def _rows(lists: list[Any], width: int) -> NDArray[np.float64]:
     """Lists of rows, padded with zeros to the longest of them."""
-    found = np.zeros((len(lists), max(1, *map(len, lists)), width))
+    found = np.zeros((len(lists), max([1, *map(len, lists)]), width))
     for i, rows in enumerate(lists):
         for j, row in enumerate(rows):
             found[i, j, : len(row)] = row
@@ -143,7 +147,7 @@ def structure_of(
     """The same with work space for this many groups, tuples, classes and attributes."""
     sizes = {
         "demands": len(values.kind),
-        "values": int(values.last.max()),
+        "values": int(values.last.max(initial=0)),
         "widest": values.most.shape[1],
         "highest": values.ancestor.shape[1],
         "nodes": values.nodes,

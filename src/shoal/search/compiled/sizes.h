@@ -8,6 +8,7 @@
 #define SHOAL_SIZES_H
 
 #include "class_loss.h"
+#include "release.h"
 #include "removal.h"
 #include "state.h"
 #include "together.h"
@@ -117,7 +118,7 @@ static bool values_are_right(const State *state) {
     if (values == NULL) return true;
     const int64_t demands = values->demands, all = values->values, widest = values->widest;
     const int64_t tuples = state->tuples, sides = 2 * state->widest;
-    if (demands < 1 || all < 0 || widest < 0 || values->highest < 1 || values->nodes < 1
+    if (demands < 0 || all < 0 || widest < 0 || values->highest < 1 || values->nodes < 1
         || !HAS(values->kind, demands, 1, 1) || !HAS(values->number, demands, 1, 1)
         || !HAS(values->different, demands, 1, 1) || !HAS(values->first, demands, 1, 1)
         || !HAS(values->last, demands, 1, 1) || !HAS(values->heights, demands, 1, 1)
@@ -139,6 +140,27 @@ static bool values_are_right(const State *state) {
         && HAS(values->failed, state->attributes, 1, 1) && values->logarithms.length > 0;
 }
 
+static bool release_is_right(const State *state) {
+    const Release *release = state->release;
+    if (release == NULL) return true;
+    const int64_t levels = state->levels, widest = state->widest, bins = release->bins;
+    return state->values != NULL && !by_persons(state) && release->k_map >= 0 && bins >= 0
+        && release->width > 0
+        && (HAS(release->people, state->tuples, 1, 1)
+            || (release->people.length == 0 && release->k_map == 0 && release->presences == 0))
+        && HAS(release->most_share, release->presences, 1, 1)
+        && HAS(release->least_share, release->presences, 1, 1) && release->average.length == 1
+        && HAS(release->threshold, release->aboves, 1, 1)
+        && HAS(release->share, release->aboves, 1, 1)
+        && HAS(release->cheapest, state->attributes, levels, widest)
+        && HAS(release->people_of, 2, widest, 1) && HAS(release->room_of, state->classes, 1, 1)
+        && HAS(release->room, levels, widest, 1) && HAS(release->classes, levels, 1, 1)
+        && HAS(release->records, levels, 1, 1) && HAS(release->refused, levels, 1, 1)
+        && HAS(release->bin_classes, levels, bins, 1) && HAS(release->bin_records, levels, bins, 1)
+        && HAS(release->small, levels, release->aboves, 1)
+        && HAS(release->large, levels, release->aboves, 1);
+}
+
 /* Class losses tally all classes by any attribute, so such a tally must fit. */
 static bool class_loss_is_right(const State *state) {
     const ClassLoss *loss = state->class_loss;
@@ -152,7 +174,8 @@ static bool class_loss_is_right(const State *state) {
 static bool sizes_are_right(const State *state) {
     return numbers_are_right(state) && problem_is_right(state) && tuples_are_right(state)
         && work_space_is_right(state) && stack_is_right(state) && output_is_right(state)
-        && persons_are_right(state) && values_are_right(state) && class_loss_is_right(state);
+        && persons_are_right(state) && values_are_right(state) && release_is_right(state)
+        && class_loss_is_right(state);
 }
 
 /* Whether the levels of the first box are levels. */

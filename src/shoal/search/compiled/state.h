@@ -82,6 +82,7 @@ enum { BEST_COST, STOP, IDLE, SHARED_LENGTH };
 typedef struct { _Atomic(double) *at; int64_t length; } Shared;
 
 typedef struct Values Values;       /* sensitive.h */
+typedef struct Release Release;     /* release.h */
 typedef struct ClassLoss ClassLoss; /* class_loss.h */
 
 typedef struct {
@@ -160,8 +161,11 @@ typedef struct {
     Int64s removed, nodes, notes;
     Shared shared;
 
-    /* Absent (NULL) where sizes are enough, and where the loss is not one of classes. */
+    /* Absent (NULL) where sizes are enough, where nothing is demanded of the population or of all
+     * classes together, and where the loss is not one of classes. With `release`, `values` are
+     * there, too, possibly of no demand. */
     Values *values;
+    Release *release;
     const ClassLoss *class_loss;
 } State;
 
