@@ -42,12 +42,14 @@ from shoal.local_release import (
 from shoal.proof.format import LevelRange, subject_of
 from shoal.proof.log import ProofLog
 from shoal.recoding.local.solution import LocalBest
+from shoal.release.local_classes import LabelCosts, released_classes
 from shoal.release.transformation import stage_transformation, transformation_text
 from shoal.releasing import Ask as Ask
 from shoal.releasing import Found, about_run, write_release
 from shoal.releasing import Observer as Observer
 from shoal.releasing import Prepared as Prepared
 from shoal.report.result import Run, Stopwatch, build_failure
+from shoal.search.objective import CellObjective
 from shoal.search.run import no_solution, problem_of, search
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from shoal.engines.options import Target
     from shoal.errors import Infeasible
     from shoal.kept_search import KeptSearch
+    from shoal.release.local_classes import ReleasedClass
     from shoal.report.result import ShownResult
     from shoal.search.problem import Problem
     from shoal.values import Best
@@ -97,7 +100,7 @@ def run(
     definition = load(definition)
     target = _target(definition, file)
     asked_for = {"proof": proof, "transformation": transformation}
-    check_options(definition, {**asked_for, "node": node})
+    check_options(definition, {"proof": proof, "node": node})
     further = {key: Path(path) for key, path in asked_for.items() if path is not None}
     check_written(definition, file, further)
     for path in further.values():
@@ -283,8 +286,19 @@ def _stage_plan(made: Made, path: Path, file: str) -> Staged:
         prepared.columns,
         made.result,
         origin if origin.is_file() else None,
+        _classes_kept(made),
     )
     return stage_transformation(text, path)
+
+
+def _classes_kept(made: Made) -> tuple[ReleasedClass, ...] | None:
+    """The released classes of a local recoding."""
+    found, problem = made.found, made.prepared.problem
+    if found.local is None or not isinstance(problem.objective, CellObjective):
+        return None
+    lost = LabelCosts(problem.objective.costs, problem.objective.join)
+    kept = found.classes.kept[found.classes.class_of]
+    return released_classes(problem.table, found.local.levels, kept, lost)
 
 
 def _proof_log(definition: Definition, path: Path) -> ProofLog:

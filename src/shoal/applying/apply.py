@@ -1,7 +1,8 @@
 """`shoal.apply`: recode new records as an earlier release was, and verify what is written.
 
-The transformation is a definition whose quasi-identifiers have one level each. So the steps of any
-release apply: prepare, warn, recode, verify, publish. There is nothing to search for.
+The transformation is a definition whose quasi-identifiers have one level each, or the classes of a
+local recoding. So the steps of any release apply: prepare, warn, recode, verify, publish. There is
+nothing to search for.
 """
 
 from __future__ import annotations
@@ -30,30 +31,32 @@ from shoal.applying.opening import (
     opened_data,
     opened_release,
 )
+from shoal.applying.placing import placed_at, placed_locally
 from shoal.applying.together import (
     check_release,
     judge_together,
     refuse_persons,
     refuse_same_data,
-    unite,
 )
 from shoal.engines.base import StagedFrame
 from shoal.engines.local_files import FOLDER, owned
 from shoal.engines.opening import check_apart, check_target, one_session
 from shoal.errors import BadData, Infeasible
 from shoal.events import History, Phase, Proved, Released
+from shoal.local_release import local_levels
 from shoal.pipeline import ignore, prepare
+from shoal.recoding.local.solution import LocalBest
 from shoal.release.transformation import read_transformation
 from shoal.releasing import Found, about_run, judge_alone, write_release
 from shoal.report.result import Stopwatch
 
 if TYPE_CHECKING:
+    from shoal.applying.placing import Placed
     from shoal.definition.model import Definition
     from shoal.engines.base import Source, Staged
     from shoal.engines.options import Target
     from shoal.release.transformation import Transformation
-    from shoal.releasing import Observer
-    from shoal.search.problem import Partition
+    from shoal.releasing import Observer, Prepared
 
 APPLIED = "applied"
 """The status of a result: the node was not searched for."""
@@ -70,6 +73,8 @@ def apply(
     spark: Any = None,
 ) -> Applied:
     """Recode new records with the levels and labels of an earlier release, and verify them.
+
+    In local recoding a new record gets the labels of the finest released class that covers it.
 
     Args:
         transformation: The file that `shoal.run(..., transformation=...)` wrote.
@@ -151,23 +156,23 @@ class Job:
         numbers = self._numbers(definition, source)
         known, left_out = self._known(definition, source, numbers)
         definition = definition.model_copy(update={"suppression": numbers.allowed - left_out})
-        prepared = prepare(definition, known, target, file=self.found.name)
+        prepared = prepare(definition, known, target, file=self.found.name, local=True)
         prepared = replace(prepared, columns=_in_order(prepared.columns, self.found.columns))
         check_labels(prepared, self.found)
+        placed = self._placed(prepared, known, earlier)
         watch.lap("read")
 
-        node = tuple(self.found.levels[name] for name in definition.quasi_identifiers)
-        union = None if earlier is None else unite(prepared, known, earlier, node)
-        classes = prepared.problem.partition(node) if union is None else union.classes
-        best = prepared.problem.judge(node, classes)
-        if best is None:
-            raise self._too_many(classes, numbers.allowed - left_out, alone=earlier is None)
-        last = Proved(best, best.loss, 1, 0, 0.0)
+        if placed.best is None:
+            raise self._too_many(placed, numbers.allowed - left_out, alone=earlier is None)
+        last = Proved(placed.best, placed.best.loss, 1, 0, 0.0)
         about = about_run(prepared, known, last, watch, History(ignore))
+        local = None
+        if isinstance(placed.best, LocalBest):
+            local = local_levels(prepared.problem, placed.best)
         watch.lap("search")
         staged, result = write_release(
             prepared,
-            Found(best, classes, about),
+            Found(placed.best, placed.classes, about, local=local),
             known,
             target,
             self.observe,
@@ -183,10 +188,19 @@ class Job:
             suppressed=result.suppressed + left_out,
             suppression_limit=numbers.allowed,
         )
+        union = placed.union
         if union is not None:
             result = union.in_result(result)
         both = None if union is None else union.together
         return staged, Applied(result, self.found.name, left_out, both)
+
+    def _placed(self, prepared: Prepared, source: Source, earlier: Source | None) -> Placed:
+        """The classes of the new records, and what they cost."""
+        if self.found.classes is not None:
+            return placed_locally(prepared, source, self.found.classes, earlier)
+        names = prepared.definition.quasi_identifiers
+        node = tuple(self.found.levels_of(name)[0] for name in names)
+        return placed_at(prepared, source, node, earlier)
 
     def _numbers(self, definition: Definition, source: Source) -> Numbers:
         """How many records there are, how many of them are judged, and may be suppressed."""
@@ -219,18 +233,21 @@ class Job:
             )
         return known, left_out
 
-    def _too_many(self, classes: Partition, limit: int, *, alone: bool) -> Infeasible:
+    def _too_many(self, placed: Placed, limit: int, *, alone: bool) -> Infeasible:
         """The error for classes of new records that do not meet the demands."""
-        refused = int((~classes.kept).sum())
+        records = f"{placed.classes.suppressed:,} records"
+        said = f"{placed.refused:,} of {placed.number:,} classes of new records do not meet the"
+        said += " demands"
+        if placed.uncovered:
+            records = f"together {records}"
+            said += f", and no released class covers {placed.uncovered:,} records"
         hint = "apply it to more records at once"
         if alone:
             hint += ", or together with the earlier release (--with)"
         if not self.suppress_new:
             hint += "; with --suppress-new such classes are suppressed, as far as the limit allows"
         return Infeasible(
-            f"{refused:,} of {len(classes.kept):,} classes of new records do not meet the demands "
-            f"({classes.suppressed:,} records, and {limit:,} may be suppressed); nothing was "
-            "released",
+            f"{said} ({records}, and {limit:,} may be suppressed); nothing was released",
             code="new-small-classes",
             hint=hint,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.definition.hierarchies.mask import Mask
 from shoal.errors import BadData, BadHierarchy, did_you_mean, quoted
@@ -11,6 +11,7 @@ from shoal.errors import BadData, BadHierarchy, did_you_mean, quoted
 if TYPE_CHECKING:
     from shoal.definition.hierarchies.base import Kind
     from shoal.definition.model import Definition
+    from shoal.encode.table import Attribute
     from shoal.engines.base import Source
     from shoal.release.transformation import Transformation
     from shoal.releasing import Prepared
@@ -124,18 +125,30 @@ def check_labels(prepared: Prepared, transformation: Transformation) -> None:
     depends on the data. The same is true of the stars of a mask for values that it hides wholly.
     """
     for attribute, counts in zip(prepared.table.attributes, prepared.table.records_of, strict=True):
-        level = transformation.levels[attribute.name]
         said = transformation.labels.get(attribute.name, {})
-        has_missing = bool(counts[attribute.missing_code])
-        if has_missing and attribute.missing_label(level) != said.get("missing"):
-            raise _other_labels(attribute.name, "missing values")
         kind = prepared.definition.attributes[attribute.name].hierarchy
-        lengths = [len(leaf) for leaf in attribute.hierarchy.labels[0]]
-        if not isinstance(kind, Mask) or not 0 < level <= len(kind.mask) or not lengths:
-            continue
-        hidden = min(lengths) <= kind.mask[level - 1]
-        if hidden and max(lengths) != said.get("longest"):
-            raise _other_labels(attribute.name, "values that are hidden wholly")
+        has_missing = bool(counts[attribute.missing_code])
+        for level in transformation.levels_of(attribute.name):
+            if level > attribute.height:
+                continue
+            if has_missing and attribute.missing_label(level) != _said_of_missing(said, level):
+                raise _other_labels(attribute.name, "missing values")
+            if _has_other_stars(attribute, kind, level, said.get("longest")):
+                raise _other_labels(attribute.name, "values that are hidden wholly")
+
+
+def _said_of_missing(said: Mapping[str, Any], level: int) -> Any:
+    """What a missing value becomes at a level, by the transformation."""
+    missing = said.get("missing")
+    return missing.get(str(level)) if isinstance(missing, Mapping) else missing
+
+
+def _has_other_stars(attribute: Attribute, kind: Kind | None, level: int, longest: Any) -> bool:
+    """Whether a mask hides values wholly, and by another number of stars than then."""
+    lengths = [len(leaf) for leaf in attribute.hierarchy.labels[0]]
+    if not isinstance(kind, Mask) or not 0 < level <= len(kind.mask) or not lengths:
+        return False
+    return min(lengths) <= kind.mask[level - 1] and max(lengths) != longest
 
 
 def _other_labels(name: str, what: str) -> BadData:

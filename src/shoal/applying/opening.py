@@ -29,14 +29,18 @@ if TYPE_CHECKING:
 
 
 def definition_of(found: Transformation, data: Any, output: Any, folder: Path) -> Definition:
-    """The transformation as a definition with one node; files of hierarchies are in the folder."""
+    """The transformation as a definition; files of hierarchies are in the folder.
+
+    In full-domain recoding it has one node. A local recoding may use the levels that it might use
+    in the first release.
+    """
     attributes: dict[str, Any] = {}
     for number, (name, given) in enumerate(found.definition["attributes"].items()):
         attribute = dict(given) if isinstance(given, Mapping) else {"role": given}
         if "hierarchy" in attribute:
             attribute["hierarchy"] = restored(name, attribute["hierarchy"], folder, number)
-        if name in found.levels:
-            attribute |= {"from": found.levels[name], "limit": found.levels[name]}
+        if isinstance(level := found.levels.get(name), int):
+            attribute |= {"from": level, "limit": level}
         attributes[name] = attribute
     source = _plain(data) if is_named(data) else "frame"
     mapping = {**found.definition, "source": source, "attributes": attributes}

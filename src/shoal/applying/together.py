@@ -19,10 +19,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.applying.covering import classes_of, is_covered, labels_of, tuple_of_rows
 from shoal.definition.demands import models_of
 from shoal.definition.hierarchies.base import natural
 from shoal.definition.model import Missing, Suppress
 from shoal.encode.table import encode
+from shoal.engines.failures import source_changed
 from shoal.engines.united import Table as Member
 from shoal.engines.united import UnitedSource
 from shoal.errors import BadData, Infeasible, quoted
@@ -35,11 +37,12 @@ from shoal.verify.judge import verify
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.encode.table import Table
-    from shoal.engines.base import Source
+    from shoal.engines.base import Generalization, Source
     from shoal.measure.classes import Values
+    from shoal.recoding.local.solution import Recoding
     from shoal.releasing import Judge, Prepared
     from shoal.report.result import ShownResult
-    from shoal.values import Demand, Node, StatedLevels, Verdict
+    from shoal.values import Bools, Demand, Node, StatedLevels, Verdict
 
 RECORDS = "#records"
 """The column of counts while both tables are joined."""
@@ -111,28 +114,88 @@ def check_release(definition: Definition, release: Source) -> None:
         )
 
 
-def unite(prepared: Prepared, source: Source, release: Source, node: Node) -> Union:
+@dataclass(frozen=True, eq=False)
+class Recoded:
+    """New records as they are recoded, before anything is suppressed for the union.
+
+    `classes` are their classes, `labels` those of each tuple. A tuple that is not `covered` has no
+    class in the release. `counted` has the records by labels and sensitive values.
+    """
+
+    classes: Partition
+    labels: pa.Table
+    covered: Bools
+    counted: pa.Table
+
+
+def recoded_at(prepared: Prepared, source: Source, node: Node) -> Recoded:
+    """The new records at a node."""
+    table = prepared.table
+    return Recoded(
+        prepared.problem.partition(node),
+        pa.table(
+            {
+                attribute.name: attribute.labels(level).take(
+                    pa.array(attribute.groups[level][codes])
+                )
+                for attribute, codes, level in zip(table.attributes, table.codes, node, strict=True)
+            }
+        ),
+        np.ones(table.tuples, np.bool_),
+        _counted(
+            prepared,
+            source,
+            {
+                attribute.name: generalization(attribute, level)
+                for attribute, level in zip(table.attributes, node, strict=True)
+            },
+        ),
+    )
+
+
+def recoded_locally(prepared: Prepared, source: Source, recoding: Recoding) -> Recoded:
+    """The new records in the classes that cover them."""
+    table = prepared.table
+    labels, covered = labels_of(table, recoding), is_covered(recoding)
+    counted = _counted(prepared, source, {})
+    tuple_of = tuple_of_rows(table, counted)
+    if (tuple_of < 0).any():
+        raise source_changed(source.name)
+    for attribute in table.attributes:
+        index = counted.column_names.index(attribute.name)
+        column = labels.column(attribute.name).take(pa.array(tuple_of))
+        counted = counted.set_column(index, attribute.name, column)
+    counted = counted.filter(pa.array(covered[tuple_of]))
+    return Recoded(classes_of(prepared.problem, recoding), labels, covered, counted)
+
+
+def unite(prepared: Prepared, new: Recoded, release: Source) -> Union:
     """Count the new records and the earlier release as one table, and judge its classes."""
     definition = _by_labels(prepared.definition)
     names = (*definition.quasi_identifiers, *definition.sensitive)
-    new = _counted_new(prepared, source, names, node)
     old = _counted_old(prepared.definition, release, names)
-    refuse_other_spellings(new, old, definition.sensitive)
+    refuse_other_spellings(new.counted, old, definition.sensitive)
     columns = [*names, RECORDS]
-    both = encode(definition, pa.concat_tables(t.rename_columns(columns) for t in (new, old)))
+    tables = (each.rename_columns(columns) for each in (new.counted, old))
+    both = encode(definition, pa.concat_tables(tables))
     models = models_of(definition)
     union = partition(both, models, (0,) * len(both.attributes))
-    class_of = dict(zip(_tuples(both, (0,) * len(node)), union.class_of.tolist(), strict=True))
+    class_of = dict(zip(_tuples(both), union.class_of.tolist(), strict=True))
 
-    mine = prepared.problem.partition(node)
-    of_tuple = np.array([class_of[each] for each in _tuples(prepared.table, node)], dtype=np.int64)
+    mine, covered = new.classes, new.covered
+    rows = zip(*(column.to_pylist() for column in new.labels.columns), strict=True)
+    of_tuple = np.array(
+        [class_of[each] for each, is_in in zip(rows, covered, strict=True) if is_in],
+        dtype=np.int64,
+    )
     kept = np.zeros(len(mine.kept), dtype=np.bool_)
-    kept[mine.class_of] = union.kept[of_tuple]
-    weights = prepared.table.weights * kept[mine.class_of]
+    kept[mine.class_of[covered]] = union.kept[of_tuple]
+    weights = (prepared.table.weights * kept[mine.class_of])[covered]
     sizes = np.bincount(of_tuple, weights=weights, minlength=len(union.kept)).astype(np.int64)
     has_new = sizes > 0
     texts = [column.to_pylist() for column in old.columns]
-    for *labels, records in zip(*texts[: len(node)], texts[-1], strict=True):
+    attributes = len(definition.quasi_identifiers)
+    for *labels, records in zip(*texts[:attributes], texts[-1], strict=True):
         sizes[class_of[tuple(labels)]] += records
     there = sizes[sizes > 0]
     return Union(
@@ -156,17 +219,16 @@ def _by_labels(definition: Definition) -> Definition:
     return definition.model_copy(update={"attributes": attributes, "missing": missing})
 
 
-def _counted_new(prepared: Prepared, source: Source, names: Sequence[str], node: Node) -> pa.Table:
-    """The new records by their labels and sensitive values."""
+def _counted(
+    prepared: Prepared, source: Source, generalized: Mapping[str, Generalization]
+) -> pa.Table:
+    """The new records by their quasi-identifiers, some generalized, and sensitive values."""
     definition = prepared.definition
     basic = definition.missing.match == "basic"
     return source.count_by(
-        names,
+        (*definition.quasi_identifiers, *definition.sensitive),
         definition.missing.values,
-        generalized={
-            attribute.name: generalization(attribute, level)
-            for attribute, level in zip(prepared.table.attributes, node, strict=True)
-        },
+        generalized=generalized,
         complete=definition.quasi_identifiers if basic else (),
     )
 
@@ -190,11 +252,11 @@ def _counted_old(definition: Definition, release: Source, names: Sequence[str]) 
     return counted.filter(pc.invert(blank))
 
 
-def _tuples(table: Table, node: Node) -> list[tuple[str | None, ...]]:
-    """The labels of each tuple at a node."""
+def _tuples(table: Table) -> list[tuple[str | None, ...]]:
+    """The labels of each tuple of a table of labels."""
     columns = [
-        attribute.labels(level).take(pa.array(attribute.groups[level][codes])).to_pylist()
-        for attribute, codes, level in zip(table.attributes, table.codes, node, strict=True)
+        attribute.labels(0).take(pa.array(codes)).to_pylist()
+        for attribute, codes in zip(table.attributes, table.codes, strict=True)
     ]
     return list(zip(*columns, strict=True))
 

@@ -3,10 +3,12 @@
 It is JSON with these keys:
 
 - `shoal transformation`: the version of the format, 1.
-- `levels`: the level of each quasi-identifier.
+- `levels`: the level of each quasi-identifier; in local recoding the records at each level.
+- `classes`: in local recoding the released classes, each with its `levels` and `labels` in the
+  order of the quasi-identifiers and its `loss`; the finest first.
 - `definition`: the demands and the attributes, as in a definition file, hierarchies by content.
-- `labels`: for each quasi-identifier what a missing value becomes (`missing`), and for a mask how
-  long the longest value was (`longest`).
+- `labels`: for each quasi-identifier what a missing value becomes (`missing`; in local recoding at
+  each released level), and for a mask how long the longest value was (`longest`).
 - `columns`: the columns of the source, in their order.
 - `dropped`: the rule by which records are left out. It lists none.
 - `release`: the numbers of the release.
@@ -32,7 +34,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,15 +49,17 @@ from shoal.definition.write import attribute_mapping, to_mapping
 from shoal.engines.duckdb.staged import StagedFile
 from shoal.engines.options import FileTarget
 from shoal.errors import BadData, BadOutput, UserError
+from shoal.release.local_classes import ReleasedClass
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.encode.table import Attribute, Table
-    from shoal.values import Result
+    from shoal.values import Result, StatedLevels
 
 
 FORMAT, VERSION = "shoal transformation", 1
 DROPPED = "every class that does not meet the demands of the definition"
+NOT_COVERED = "every record that no class covers"
 OWN_KEYS = ("source", "output", "report", "search", "engine", "attributes", "others")
 """The keys of a definition that a transformation leaves out, or writes in its own way. It has all
 others, so that no demand is lost."""
@@ -63,14 +67,23 @@ others, so that no demand is lost."""
 
 @dataclass(frozen=True, eq=False)
 class Transformation:
-    """What a transformation file says; `name` is what messages call it."""
+    """What a transformation file says; `name` is what messages call it.
+
+    `classes` are those of a local recoding, None for full-domain recoding.
+    """
 
     name: str
-    levels: Mapping[str, int]
+    levels: Mapping[str, StatedLevels]
     definition: Mapping[str, Any]
     labels: Mapping[str, Mapping[str, Any]]
     columns: tuple[str, ...]
     checksums: Mapping[str, str | None]
+    classes: tuple[ReleasedClass, ...] | None = None
+
+    def levels_of(self, name: str) -> tuple[int, ...]:
+        """The levels that a quasi-identifier was released at."""
+        levels = self.levels[name]
+        return (levels,) if isinstance(levels, int) else tuple(sorted(levels))
 
 
 def transformation_text(
@@ -79,19 +92,20 @@ def transformation_text(
     columns: tuple[str, ...],
     result: Result,
     file: Path | None,
+    classes: Sequence[ReleasedClass] | None = None,
 ) -> str:
     """The transformation of a release as JSON.
 
     `definition` has a role for every column and a hierarchy for every quasi-identifier; `file` is
-    where it was read, if it is a file.
+    where it was read, if it is a file. `classes` are those of a local recoding.
     """
     content: dict[str, Any] = {
         FORMAT: VERSION,
-        "levels": dict(result.levels),
+        "levels": {name: _plain_levels(levels) for name, levels in result.levels.items()},
         "definition": _definition(definition, table, result.levels),
         "labels": _labels(definition, table, result.levels),
         "columns": list(columns),
-        "dropped": DROPPED,
+        "dropped": DROPPED if classes is None else f"{NOT_COVERED}, and {DROPPED}",
         "release": {
             "records": result.records,
             "removed": result.removed,
@@ -106,6 +120,8 @@ def transformation_text(
         },
         "versions": dict(result.versions),
     }
+    if classes is not None:
+        content["classes"] = [each.to_json() for each in classes]
     content["sha256"] = _checksum(content)
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
@@ -125,7 +141,19 @@ def stage_transformation(text: str, path: Path) -> StagedFile:
     return staged
 
 
-def _definition(definition: Definition, table: Table, levels: Mapping[str, int]) -> dict[str, Any]:
+def _plain_levels(levels: StatedLevels) -> Any:
+    """The keys of JSON are texts."""
+    return levels if isinstance(levels, int) else {str(each): n for each, n in levels.items()}
+
+
+def _used(levels: StatedLevels) -> list[int]:
+    """The levels that were released."""
+    return [levels] if isinstance(levels, int) else sorted(levels)
+
+
+def _definition(
+    definition: Definition, table: Table, levels: Mapping[str, StatedLevels]
+) -> dict[str, Any]:
     """The demands and the attributes, in the keys of a definition file."""
     if definition.population is not None:
         raise UserError(
@@ -142,7 +170,8 @@ def _definition(definition: Definition, table: Table, levels: Mapping[str, int])
     for column in table.attributes:
         kind = definition.attributes[column.name].hierarchy
         assert kind is not None  # filled in before  # noqa: S101
-        refuse_dependent(column, kind, levels[column.name])
+        for level in _used(levels[column.name]):
+            refuse_dependent(column, kind, level)
     attributes: dict[str, Any] = {}
     for name, attribute in definition.attributes.items():
         found = attribute_mapping(attribute)
@@ -167,12 +196,17 @@ def _records_of(definition: Definition, table: Table) -> dict[str, dict[str, int
 
 
 def _labels(
-    definition: Definition, table: Table, levels: Mapping[str, int]
+    definition: Definition, table: Table, levels: Mapping[str, StatedLevels]
 ) -> dict[str, dict[str, Any]]:
     """What the labels of each quasi-identifier depend on beside its rule."""
     found: dict[str, dict[str, Any]] = {}
     for attribute in table.attributes:
-        said: dict[str, Any] = {"missing": attribute.missing_label(levels[attribute.name])}
+        stated = levels[attribute.name]
+        said: dict[str, Any] = {
+            "missing": attribute.missing_label(stated)
+            if isinstance(stated, int)
+            else {str(level): attribute.missing_label(level) for level in _used(stated)}
+        }
         if isinstance(definition.attributes[attribute.name].hierarchy, Mask):
             said["longest"] = max(map(len, attribute.hierarchy.labels[0]), default=0)
         found[attribute.name] = said
@@ -197,14 +231,32 @@ def read_transformation(path: Path) -> Transformation:
     try:
         return Transformation(
             name,
-            {str(key): int(level) for key, level in content["levels"].items()},
+            {str(key): _stated(level) for key, level in content["levels"].items()},
             dict(content["definition"]),
             {str(key): dict(labels) for key, labels in content["labels"].items()},
             tuple(map(str, content["columns"])),
             dict(content["checksums"]),
+            _classes(content),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _refusal(name, "lacks what a transformation has") from None
+
+
+def _stated(level: Any) -> StatedLevels:
+    if isinstance(level, Mapping):
+        return {int(each): int(records) for each, records in level.items()}
+    return int(level)
+
+
+def _classes(content: Mapping[str, Any]) -> tuple[ReleasedClass, ...] | None:
+    """The classes of a local recoding, finest first; None for full-domain recoding."""
+    is_local = content["definition"].get("recoding") == "local"
+    if is_local != bool(content.get("classes")):
+        raise KeyError("classes")
+    if not is_local:
+        return None
+    found = (ReleasedClass.from_json(each, len(content["levels"])) for each in content["classes"])
+    return tuple(sorted(found, key=lambda each: each.rank))
 
 
 def _checksum(content: Mapping[str, Any]) -> str:
