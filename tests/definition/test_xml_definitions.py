@@ -213,7 +213,7 @@ def test_all_mistakes_of_the_schema_come_at_once_with_their_lines(tmp_path: Path
 <parameters><k>four</k>
 <max_sup>1%</max_sup>
 <null_handling>yes</null_handling></parameters>
-<datasource path="x.csv" head="true"/>
+<datasource path="x.csv" head="true" header="no"/>
 <attributes>
 <attribute name="a" type="k_attribute"/>
 <attribute type="ignore"/>
@@ -232,6 +232,10 @@ def test_all_mistakes_of_the_schema_come_at_once_with_their_lines(tmp_path: Path
             "possible here: 'true', 'false', 'extended', 'basic'"
         ),
         "datasource.head (line 5): is no known attribute; did you mean 'header'?",
+        (
+            "datasource.header (line 5): 'no' is not true, false or the number of a row; "
+            "write for example 3"
+        ),
         (
             "attributes.a.type (line 7): 'k_attribute' is not possible here; "
             "did you mean 'k-attribute'?"

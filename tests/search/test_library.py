@@ -64,7 +64,8 @@ def test_the_library_is_built_beside_its_sources_and_nothing_else_is_left(source
 def test_a_library_that_is_older_than_its_sources_is_refused(sources: Path) -> None:
     (sources / "search.c").write_text("const char *shoal_sources(void) { return SHOAL_SOURCES; }\n")
     built = build.build()
-    (sources / "state.h").write_text("/* changed */\n")
+    with (sources / "state.h").open("a") as file:
+        file.write("/* changed */\n")
     with pytest.raises(NoCompiledSearch, match="is older than its sources; run `python -m"):
         library._open(built)
     assert library._open(build.build(sources / f"again{build.SUFFIX}"))

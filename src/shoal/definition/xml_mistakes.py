@@ -180,7 +180,7 @@ def _words(
         return f"the file begins with {shown(tag)}", "begin with `<definition>`"
     if kind == "CVC_IDC":
         return _identity(message)
-    if kind in ("CVC_DATATYPE_VALID_1_2_1", "CVC_PATTERN_VALID"):
+    if kind in ("CVC_DATATYPE_VALID_1_2_1", "CVC_DATATYPE_VALID_1_2_3", "CVC_PATTERN_VALID"):
         return _wrong_value(_type_of(schema, tag, attribute, message), value)
     if "CHARACTER CONTENT" in message.upper():
         return "has text where none is allowed", "write the text as attributes or elements"
