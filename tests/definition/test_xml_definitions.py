@@ -231,11 +231,11 @@ def test_all_mistakes_of_the_schema_come_at_once_with_their_lines(tmp_path: Path
             "parameters.null_handling (line 4): 'yes' is not possible here; "
             "possible here: 'true', 'false', 'extended', 'basic'"
         ),
-        "datasource.head (line 5): is no known attribute; did you mean 'header'?",
         (
             "datasource.header (line 5): 'no' is not true, false or the number of a row; "
             "write for example 3"
         ),
+        "datasource.head (line 5): is no known attribute; did you mean 'header'?",
         (
             "attributes.a.type (line 7): 'k_attribute' is not possible here; "
             "did you mean 'k-attribute'?"
