@@ -37,6 +37,7 @@ from shoal.local_release import (
     full_domain_only,
     local_classes,
     local_levels,
+    price_claim,
     search_local,
 )
 from shoal.proof.format import LevelRange, subject_of
@@ -86,8 +87,9 @@ def run(
     The output appears only after the verifier has counted it afresh and found it safe; after any
     error, the old output or none is there. `observe` is called with every event. `keep_best` lets a
     keyboard interrupt during the search release the best safe node found so far. `proof` is where
-    to write why no node is better; a search that is stopped early writes none. `file` is what
-    messages call the definition, by default its path.
+    to write why no node is better; a search that is stopped early writes none. For a local recoding
+    it has the prices that prove the bound. `file` is what messages call the definition, by default
+    its path.
     `spark` is the session for what the definition reads or writes in Spark, else one is made.
 
     `node` is a node that a person chose: the level of each quasi-identifier by name. It is released
@@ -100,7 +102,7 @@ def run(
     definition = load(definition)
     target = _target(definition, file)
     asked_for = {"proof": proof, "transformation": transformation}
-    check_options(definition, {"proof": proof, "node": node})
+    check_options(definition, {"node": node})
     further = {key: Path(path) for key, path in asked_for.items() if path is not None}
     check_written(definition, file, further)
     for path in further.values():
@@ -187,8 +189,9 @@ def make_release(
     observe(Phase("read", source.name))
     prepared = prepare(definition, source, target, file=file, local=True)
     if definition.recoding == "local":
-        check_options(definition, {"proof": proof, "node": node})
+        check_options(definition, {"node": node})
         check_local(prepared)
+        _refuse_unproved(prepared, proof)
     watch.lap("read")
 
     problem, settings = prepared.problem, prepared.definition.search
@@ -210,9 +213,9 @@ def make_release(
     watch.lap("search")
     if best is None:
         raise _without_solution(problem, about)
-    is_best = choice is None or tuple(choice.levels.values()) == best.node
-    if proof is not None and isinstance(last, Proved) and is_best:
-        _stage_proof(proof, prepared, best, about.fingerprint)
+    if proof is not None:
+        is_best = choice is None or tuple(choice.levels.values()) == best.node
+        _stage_proof(proof, prepared, best, about, is_proved=isinstance(last, Proved) and is_best)
     if isinstance(best, LocalBest):
         found = Found(best, local_classes(problem, best), about, local=local_levels(problem, best))
     else:
@@ -302,8 +305,8 @@ def _classes_kept(made: Made) -> tuple[ReleasedClass, ...] | None:
 
 
 def _proof_log(definition: Definition, path: Path) -> ProofLog:
-    """Where a search writes its proof; only the box search can."""
-    if definition.search.strategy != "box":
+    """Where a search writes its proof; only the box search and local recoding can."""
+    if definition.recoding == "full-domain" and definition.search.strategy != "box":
         raise BadOutput(
             f"the strategy {definition.search.strategy!r} writes no proof",
             code="no-proof",
@@ -312,8 +315,25 @@ def _proof_log(definition: Definition, path: Path) -> ProofLog:
     return ProofLog(path)
 
 
-def _stage_proof(proof: ProofLog, prepared: Prepared, best: Best, fingerprint: str | None) -> None:
-    """Write the proof where nobody sees it yet."""
+def _refuse_unproved(prepared: Prepared, proof: ProofLog | None) -> None:
+    """Refuse a proof of a local recoding where not every tuple has a price."""
+    if proof is not None and prepared.table.raised is not None:
+        raise BadOutput(
+            "no proof can be written: the table is counted at higher levels, since it has more"
+            " distinct tuples than may be read, and prices are of original tuples",
+            code="no-proof",
+            hint="allow more with `engine: {tuples: ...}`, or leave out the proof",
+        )
+
+
+def _stage_proof(
+    proof: ProofLog, prepared: Prepared, best: Best, about: Run, *, is_proved: bool
+) -> None:
+    """Write the proof, if there is one, where nobody sees it yet.
+
+    Boxes prove that a node is the best. Prices prove the bound of a local recoding, also where the
+    search ended before the bound met the best.
+    """
     table = prepared.table
     ranges = [LevelRange(a.name, a.height, a.limit, a.priority, a.lowest) for a in table.attributes]
     subject = subject_of(
@@ -321,10 +341,15 @@ def _stage_proof(proof: ProofLog, prepared: Prepared, best: Best, fingerprint: s
         ranges,
         table.records,
         table.removed,
-        fingerprint,
+        about.fingerprint,
         prepared.population_sha256,
     )
-    proof.stage(subject, best)
+    if isinstance(best, LocalBest):
+        claim = price_claim(prepared.problem, best)
+        if claim is not None:
+            proof.stage_prices(subject, claim)
+    elif is_proved:
+        proof.stage(subject, best)
 
 
 def _without_solution(problem: Problem, about: Run) -> Infeasible:

@@ -190,18 +190,6 @@ def test_a_wrong_recoding_is_a_mistake_of_the_definition(tmp_path: Path) -> None
         from_mapping(definition_in(tmp_path, recoding="global"))
 
 
-@pytest.mark.parametrize("option", ["node", "proof"])
-def test_what_needs_one_level_for_each_column_is_refused(tmp_path: Path, option: str) -> None:
-    write_table(tmp_path)
-    options: dict[str, Any] = {
-        "node": {"zip": 1, "age": 1, "sex": 1},
-        "proof": tmp_path / "proof",
-    }
-    with pytest.raises(UserError) as error:
-        shoal.run(definition_in(tmp_path), **{option: options[option]})
-    assert error.value.code == "full-domain-only"
-
-
 def test_the_commands_run_and_verify_a_local_release(tmp_path: Path) -> None:
     write_table(tmp_path)
     definition = tmp_path / "definition.json"

@@ -183,10 +183,13 @@ def run_definition(
 
 
 def tell_of_proof(result: Result, proof: Path, *, quiet: bool) -> None:
-    """Where the proof is, or that there is none: only the best node, if proved, has one."""
+    """Where the proof is, or that there is none.
+
+    Only the best node, if proved, has one. A local recoding has one as soon as there is a bound.
+    """
     if result.chosen is not None and result.chosen.levels != result.levels:
         typer.echo(f"No proof was written to {proof}: the chosen node is not the best.", err=True)
-    elif result.status != "optimal":
+    elif result.bound == 0 if result.recoding == "local" else result.status != "optimal":
         typer.echo(f"No proof was written to {proof}: the search was stopped early.", err=True)
     elif not quiet:
         typer.echo(f"Proof:   {proof}")

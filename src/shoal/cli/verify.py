@@ -114,13 +114,17 @@ def _judge(
     records: int | None,
     checked: Checked | None,
 ) -> Verdict:
-    """Judge a release; with a proof it must have the levels that the proof is about."""
+    """Judge a release; with a proof it must have the levels that the proof is about.
+
+    A proof about local recoding is about all of them, and has no levels.
+    """
     from shoal.values import Finding
     from shoal.verify.file import verify_file
     from shoal.verify.stated import Stated
 
-    if checked is None:
-        return verify_file(definition, release, stated=stated, records=records)
+    if checked is None or definition.recoding == "local":
+        known = definition if checked is None or stated is not None else checked.definition
+        return verify_file(known, release, stated=stated, records=records)
     if stated is None:
         best = checked.verdict
         numbers = {

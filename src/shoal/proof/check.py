@@ -93,7 +93,12 @@ def check_file(
         definition.loss.aggregate,
         subject.suppression_limit,
     )
-    verdict = check(instance, subject, proof, sample, progress)
+    is_local = definition.recoding == "local"
+    if is_local == isinstance(proof, PriceProof):
+        verdict = check(instance, subject, proof, sample, progress)
+    else:
+        saw = f"it is not about {definition.recoding} recoding"
+        verdict = Verdict((Finding("proof: recoding", False, saw),), 0, 0, 0)
     levels = {}
     if not isinstance(proof, PriceProof):
         levels = dict(zip(definition.quasi_identifiers, proof.claim.levels, strict=False))
