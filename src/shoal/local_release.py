@@ -47,10 +47,8 @@ def full_domain_only(what: str) -> UserError:
 
 def check_local(prepared: Prepared) -> None:
     """Refuse, before the search, what cannot be recoded locally or could not be verified."""
-    definition, table = prepared.definition, prepared.table
+    table = prepared.table
     reason = refusal(prepared.problem)
-    if reason is None and definition.person:
-        reason = "local recoding does not count persons: the verifier could not count them again"
     if reason is None and table.raised is not None:
         reason = "there are more distinct tuples than `engine.tuples` allows to read"
     if reason is not None:

@@ -24,6 +24,7 @@ from shoal.events import Event, History, Phase, Progress
 from shoal.release.recode import local_recoding, recoding
 from shoal.report.proposal import Proposal, propose_release
 from shoal.report.result import Release, Run, Stopwatch, build_result
+from shoal.verify.assignment import Assignment
 from shoal.verify.judge import verify
 from shoal.verify.sources import source_facts
 
@@ -63,8 +64,12 @@ class Prepared:
 
 Recode: TypeAlias = "Callable[..., Staged]"
 """Stages the recoding of a source, with the arguments of `recode_into`."""
-Judge: TypeAlias = "Callable[[Prepared, Source, Source, Mapping[str, StatedLevels]], Verdict]"
-"""Judges what was written, given what was prepared, its source, what is stored and its levels."""
+Judge: TypeAlias = (
+    "Callable[[Prepared, Source, Source, Mapping[str, StatedLevels], Assignment | None], Verdict]"
+)
+"""Judges what was written, given what was prepared, its source, what is stored and its levels.
+
+Where persons are counted in a local release, it gets the labels of each tuple too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +137,11 @@ def records_at(table: Table, classes: Partition, local: LocalLevels) -> dict[str
 
 
 def judge_alone(
-    prepared: Prepared, source: Source, written: Source, levels: Mapping[str, StatedLevels]
+    prepared: Prepared,
+    source: Source,
+    written: Source,
+    levels: Mapping[str, StatedLevels],
+    assignment: Assignment | None = None,
 ) -> Verdict:
     """The verdict of the verifier on a release by itself."""
     definition = prepared.definition
@@ -145,6 +154,7 @@ def judge_alone(
             values=prepared.values,
             source=source,
             population=population,
+            assignment=assignment,
             **source_facts(definition, source, prepared.values),
         )
 
@@ -179,14 +189,16 @@ def write_release(
         watch.lap("ask")
 
     observe(Phase("release"))
-    staged = recode(source, _plan(prepared, found), target, spark=spark)
+    plan = _plan(prepared, found)
+    staged = recode(source, plan, target, spark=spark)
     watch.lap("release")
 
     with ExitStack() as undo:
         undo.callback(staged.discard)
         observe(Phase("verify"))
         with closing(staged.source()) as written:
-            verdict = judge(prepared, source, written, found.stated_levels(prepared))
+            stated = found.stated_levels(prepared)
+            verdict = judge(prepared, source, written, stated, _assignment(prepared, plan))
             formulas = tuple(formula_cautions(target, written))
             sha256 = written.fingerprint()
         watch.lap("verify")
@@ -224,6 +236,15 @@ def _plan(prepared: Prepared, found: Found) -> Recoding:
         class_of=classes.class_of,
         kept=classes.kept,
     )
+
+
+def _assignment(prepared: Prepared, plan: Recoding) -> Assignment | None:
+    """The labels of each tuple, where the verifier counts the persons of a local release."""
+    if plan.labels is None or not prepared.definition.person:
+        return None
+    names = list(prepared.definition.quasi_identifiers)
+    joined = {name: each for name, each in plan.generalized.items() if each.changes}
+    return Assignment(plan.classes.select(names), plan.labels.select(names), joined)
 
 
 def _ask(

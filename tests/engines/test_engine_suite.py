@@ -86,6 +86,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "persons": {"person": "name"},
     "marked persons": {"person": "name", "suppressed": "mark"},
     "local": {"recoding": "local"},
+    "local persons": {"recoding": "local", "person": "name"},
     "local, marked": {"recoding": "local", "suppressed": "mark"},
     "local, basic": {"recoding": "local", "missing": {"match": "basic", "values": ["NA"]}},
 }

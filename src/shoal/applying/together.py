@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from shoal.releasing import Judge, Prepared
     from shoal.report.result import ShownResult
     from shoal.values import Bools, Demand, Node, StatedLevels, Verdict
+    from shoal.verify.assignment import Assignment
 
 RECORDS = "#records"
 """The column of counts while both tables are joined."""
@@ -290,9 +291,13 @@ def judge_together(release: Source) -> Judge:
     """The verdict on what was written, together with an earlier release as it is stored."""
 
     def judge(
-        prepared: Prepared, source: Source, written: Source, levels: Mapping[str, StatedLevels]
+        prepared: Prepared,
+        source: Source,
+        written: Source,
+        levels: Mapping[str, StatedLevels],
+        assignment: Assignment | None,
     ) -> Verdict:
-        alone = judge_alone(prepared, source, written, levels)
+        alone = judge_alone(prepared, source, written, levels, assignment)
         names = [column.name for column in written.columns()]
         united = UnitedSource([_member(written, names), _member(release, names)], source.resources)
         definition = prepared.definition

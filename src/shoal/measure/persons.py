@@ -18,7 +18,7 @@ from shoal.measure.classes import encoded, numbered
 if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Source
     from shoal.measure.classes import ClassTable, Values
-    from shoal.values import Ints
+    from shoal.values import Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +81,10 @@ class Tally:
         return row_of[numbers[:classes]]
 
 
+Relabel: TypeAlias = "Callable[[pa.Table], tuple[pa.Table, Bools]]"
+"""The labels of tuples of quasi-identifiers, row by row, and which of them have any."""
+
+
 def tally(
     source: Source,
     quasi_identifiers: Sequence[str],
@@ -90,12 +94,16 @@ def tally(
     missing: Sequence[str] = (),
     generalized: Mapping[str, Generalization] | None = None,
     complete: Sequence[str] = (),
+    relabel: Relabel | None = None,
 ) -> Tally:
     """Count the persons of each class, and of each value of a sensitive attribute there.
 
     Records are of one person when they are equal in all columns of `person`; missing equals
     missing. A quasi-identifier that is also a column of `person` identifies persons by its values,
     not by its labels: the engine counts the values, and they are generalized here.
+
+    With `relabel`, classes are made of the labels that it gives to the counted tuples. Records
+    without labels are in no class, but count in what is said of the whole table.
     """
     labels_of = generalized or {}
     names = tuple(dict.fromkeys((*quasi_identifiers, *person, *filter(None, [sensitive]))))
@@ -103,15 +111,26 @@ def tally(
     counted = source.count_by(names, missing, generalized=in_engine, complete=complete)
     columns = {name: encoded(counted.column(i)) for i, name in enumerate(names)}
     records = np.asarray(counted.column(len(names)), dtype=np.int64)
+    without = np.zeros(len(records), dtype=np.int64)
+    if relabel is None:
+        classes = [
+            _labelled(*columns[name], labels_of.get(name) if name in person else None)
+            for name in quasi_identifiers
+        ]
+    else:
+        table, labelled = relabel(counted.select(range(len(quasi_identifiers))))
+        classes = [encoded(column) for column in table.columns]
+        without[~labelled] = 1
     del counted
-    classes = [
-        _labelled(*columns[name], labels_of.get(name) if name in person else None)
-        for name in quasi_identifiers
-    ]
-    class_of, first = numbered([codes for codes, _ in classes])
+    class_of, first = numbered([without, *(codes for codes, _ in classes)])
+    # Numbers rise, so the records without labels, if there are any, are the last class.
+    number = len(first) - int(without.any())
     person_of, somebody = numbered([columns[name][0] for name in person])
     _, members = numbered([class_of, person_of])
-    labels = [pa.array(texts, pa.string()).take(pa.array(codes[first])) for codes, texts in classes]
+    labels = [
+        pa.array(texts, pa.string()).take(pa.array(codes[first[:number]]))
+        for codes, texts in classes
+    ]
     persons = np.bincount(class_of[members], minlength=len(first))
     lone = members[persons[class_of[members]] == 1]
     values = None
@@ -119,8 +138,8 @@ def tally(
         values = _values(class_of, person_of, records, *columns[sensitive])
     return Tally(
         pa.table(labels, names=[f"column {i}" for i in range(len(labels))]),
-        np.bincount(class_of, weights=records, minlength=len(first)).astype(np.int64),
-        persons,
+        np.bincount(class_of, weights=records, minlength=len(first)).astype(np.int64)[:number],
+        persons[:number],
         len(somebody),
         len(np.unique(person_of[lone])),
         values,

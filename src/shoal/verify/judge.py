@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shoal.engines.base import Source
     from shoal.measure.classes import Values
     from shoal.values import StatedLevels
+    from shoal.verify.assignment import Assignment
 
 
 def verify(
@@ -46,6 +47,7 @@ def verify(
     numbers: Mapping[str, int] | None = None,
     source: Source | None = None,
     population: Source | None = None,
+    assignment: Assignment | None = None,
 ) -> Verdict:
     """Judge a release.
 
@@ -56,8 +58,8 @@ def verify(
     quasi-identifier must be at one level throughout. In local recoding each label must be of some
     level. `numbers` are its claimed `records`, `classes`, `smallest class`, `persons` and `fewest
     persons` of a class. The `source` itself is read only if the definition names persons: they are
-    counted there. So is the `population`, if something is demanded against it; `values` are then
-    those of both.
+    counted there, in local recoding by the `assignment`, the labels of each tuple. The `population`
+    is read if something is demanded against it; `values` are then those of both.
     """
     try:
         seen = tuple(column.name for column in release.columns())
@@ -77,7 +79,7 @@ def verify(
     original = None
     if source is not None and values is not None:
         original = Original(source, values)
-    persons = _persons(definition, found, levels, original)
+    persons = _persons(definition, found, levels, original, assignment)
 
     def people_of(classes: ClassTable) -> People | Unjudged | None:
         return _people(definition, classes, levels, values, population)
@@ -174,12 +176,13 @@ def _persons(
     found: ClassTable,
     levels: Mapping[str, StatedLevels] | None,
     original: Original | None,
+    assignment: Assignment | None,
 ) -> Persons | Unjudged | None:
     """The persons of each class, or why they cannot be counted; None if none are named."""
     if not definition.person:
         return None
     try:
-        return count_persons(definition, found, levels, original)
+        return count_persons(definition, found, levels, original, assignment)
     except Unjudged as why:
         return why
 

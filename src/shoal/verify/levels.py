@@ -84,7 +84,7 @@ def judge_level(
         labels = labels_of(attribute.hierarchy, values)
     except BadHierarchy as error:
         return Finding(name, False, f"not judged: {error.what}")
-    allowed = _allowed(attribute, labels)
+    allowed = allowed_levels(attribute, labels)
     if local:
         return _judge_mixed(name, labels, column, allowed, stated, complete=complete)
     if stated is not None and not isinstance(stated, int):
@@ -105,11 +105,13 @@ def only_level(
     if attribute.hierarchy is None:
         return None
     labels = labels_of(attribute.hierarchy, values)
-    fitting = [each for each in _allowed(attribute, labels) if not _fault(labels, column, each)]
+    fitting = [
+        each for each in allowed_levels(attribute, labels) if not _fault(labels, column, each)
+    ]
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _allowed(attribute: Attribute, labels: Labels) -> range:
+def allowed_levels(attribute: Attribute, labels: Labels) -> range:
     """The levels that the definition and the hierarchy allow."""
     limit = labels.height if attribute.limit is None else min(attribute.limit, labels.height)
     return range(attribute.lowest, limit + 1)

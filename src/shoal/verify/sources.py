@@ -5,6 +5,7 @@
   does not say which person a record belongs to. So the source is generalized to the levels of the
   release, and persons are counted there. The count is that of the release only if its classes have
   the same records and the same sensitive values as in the source; else the release is refused.
+  For local recoding the source is recoded by a list of tuples and labels: see `assignment`.
 - `count_population`: the people of each class, counted in the table of the population, which is
   generalized in the same way.
 
@@ -26,6 +27,7 @@ from shoal.engines.base import Generalization
 from shoal.errors import BadHierarchy, UserError
 from shoal.measure.classes import encoded, numbered
 from shoal.measure.persons import Persons, persons_in, tally
+from shoal.verify.assignment import check_assignment
 from shoal.verify.demands import Unjudged
 from shoal.verify.labels.built import missing_label
 from shoal.verify.levels import labels_of, only_level
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from shoal.measure.classes import ClassTable, Values
     from shoal.measure.persons import Tally
     from shoal.values import Ints, StatedLevels
+    from shoal.verify.assignment import Assignment
 
 
 class SourceFacts(TypedDict):
@@ -130,15 +133,26 @@ def count_persons(
     found: ClassTable,
     levels: Mapping[str, StatedLevels] | None,
     original: Original | None,
+    assignment: Assignment | None = None,
 ) -> Persons:
     """The persons of each class of a release; Unjudged where they cannot be counted.
 
-    `levels` are those that the release claims, else they are inferred from its labels.
+    `levels` are those that the release claims, else they are inferred from its labels. In local
+    recoding the `assignment` has the labels of each tuple.
     """
     if original is None:
         raise Unjudged("persons are counted in the source, which cannot be read or has changed")
-    levels = levels_of_release(definition, found, levels, original.values)
-    labels = generalizations(definition, levels, original.values)
+    relabel = None
+    if definition.recoding == "local":
+        if assignment is None:
+            raise Unjudged(
+                "in local recoding only the run knows the class of each record; it judged them"
+            )
+        check_assignment(assignment, definition, original.values)
+        labels, relabel = dict(assignment.joined), assignment.relabel
+    else:
+        levels = levels_of_release(definition, found, levels, original.values)
+        labels = generalizations(definition, levels, original.values)
     basic = definition.missing.match == "basic"
     demands = (demand.parameters.get("attribute") for demand in demands_of(definition))
     sensitive = [name for name in dict.fromkeys(demands) if name is not None]
@@ -152,8 +166,12 @@ def count_persons(
             missing=definition.missing.values,
             generalized=labels,
             complete=definition.quasi_identifiers if basic else (),
+            relabel=relabel,
         )
-        return counted, _same_classes(found, counted, name)
+        rows = _same_classes(found, counted, name)
+        if relabel is not None:
+            _refuse_more_classes(definition, counted, rows)
+        return counted, rows
 
     return persons_in(found, sensitive, count)
 
@@ -183,6 +201,19 @@ def levels_of_release(
             raise Unjudged(f"the level of {name!r} is not known; give the result of the run")
         known[name] = level
     return known
+
+
+def _refuse_more_classes(definition: Definition, counted: Tally, rows: Ints) -> None:
+    """Unjudged where the list makes classes other than these `rows`, those of the release.
+
+    One whose labels are all missing may look like marked records.
+    """
+    others = np.ones(len(counted.records), dtype=bool)
+    others[rows] = False
+    if definition.suppressed == "mark":
+        others &= np.any([column.is_valid() for column in counted.labels.columns], axis=0)
+    if others.any():
+        raise Unjudged(f"the list has {int(others.sum()):,} classes that are not in the release")
 
 
 def _same_classes(found: ClassTable, counted: Tally, sensitive: str | None) -> Ints:
