@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from shoal.cautions.examine import examine_release, refuse_if_strict
+from shoal.cautions.recoded import Recoded
 from shoal.collapse.read import open_population
 from shoal.engines.duckdb.staged import formula_cautions
 from shoal.engines.failures import source_changed
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from shoal.engines.options import Target
     from shoal.report.result import ShownResult
     from shoal.search.problem import Partition, Problem
-    from shoal.values import Best, Choice, Ints, Node, StatedLevels, Verdict
+    from shoal.values import Best, Caution, Choice, Ints, Node, StatedLevels, Verdict
 
 Observer: TypeAlias = Callable[[Event], None]
 Ask: TypeAlias = Callable[[Proposal], bool]
@@ -176,9 +177,9 @@ def write_release(
     A person is asked before anything is staged: no temporary file exists and no table is locked
     while they think. What is staged then must have as many records as they saw.
     """
-    definition, watch, node = prepared.definition, found.about.watch, found.node
+    definition, watch = prepared.definition, found.about.watch
     observe(Phase("warn"))
-    cautions = examine_release(definition, source, prepared.table, node)
+    cautions = _examine(prepared, found, source)
     refuse_if_strict(definition, cautions)
     released = _released(prepared, found)
     proposed = build_result(found.about, released, cautions, verified=False, chosen=found.choice)
@@ -215,6 +216,15 @@ def write_release(
         )
         undo.pop_all()
     return staged, result
+
+
+def _examine(prepared: Prepared, found: Found, source: Source) -> tuple[Caution, ...]:
+    """The warnings about what is to be released."""
+    definition, table = prepared.definition, prepared.table
+    if found.local is None:
+        return examine_release(definition, source, table, [[level] for level in found.node])
+    recoded = Recoded(table, found.local.levels, found.classes.kept[found.classes.class_of])
+    return examine_release(definition, source, table, recoded.levels_above, recoded)
 
 
 def _plan(prepared: Prepared, found: Found) -> Recoding:

@@ -239,7 +239,7 @@ def test_the_commands_run_and_verify_a_local_release(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["solutions", "lattice", "what-if", "utility", "risk", "frontier", "explain", "compare"],
+    ["solutions", "lattice", "what-if", "frontier", "explain", "compare"],
 )
 def test_commands_about_nodes_refuse_a_local_definition(tmp_path: Path, command: str) -> None:
     write_table(tmp_path)

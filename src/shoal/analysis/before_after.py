@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.analysis.attribute_disclosure import attribute_disclosure
 from shoal.analysis.identifiers import identifiers
+from shoal.analysis.mixed_release import MixedRelease
 from shoal.analysis.released import find_release, open_release
 from shoal.analysis.risk import (
     THRESHOLD,
@@ -150,12 +151,19 @@ def _of_definition(
 
 
 def _found_again(after: Risk, definition: Definition, file: str, spark: Any) -> Risk:
-    """The release with what must be counted in its source: persons, and the warnings of the run."""
+    """The release with what must be counted in its source: persons, and the warnings of the run.
+
+    After local recoding persons cannot be counted: which records are in which class is not known.
+    """
     try:
         with find_release(definition, file=file, spark=spark) as found:
-            persons = released_risk_by_persons(found, after.threshold)
+            if isinstance(found, MixedRelease):
+                persons, levels = None, [list(each) for each in found.records_at().values()]
+            else:
+                persons = released_risk_by_persons(found, after.threshold)
+                levels = [[level] for level in found.node]
             filled = found.prepared.definition
-            warnings = examine_release(filled, found.source, found.table, found.node)
+            warnings = examine_release(filled, found.source, found.table, levels)
     except BadData as error:
         if error.code != "other-release":
             raise

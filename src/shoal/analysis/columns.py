@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.analysis.distributions import compare_counts, distribution_of
+from shoal.analysis.mixed_release import MixedRelease
 from shoal.collapse.read import budget
 from shoal.encode.rows import column_of, number_rows, weights_of
 
@@ -108,12 +109,14 @@ class Columns:
     left_out: dict[str, str]
 
 
-def compare_columns(measured: Measured) -> Columns:
+def compare_columns(measured: Measured | MixedRelease) -> Columns:
     """Every quasi-identifier and every other released column, before and after."""
     table, k = measured.table, measured.prepared.definition.k
     distributions = [
-        distribution_of(table, index, measured.node, measured.classes, k)
-        for index in range(len(measured.node))
+        measured.distribution_of(index, k)
+        if isinstance(measured, MixedRelease)
+        else distribution_of(table, index, measured.node, measured.classes, k)
+        for index in range(len(table.attributes))
     ]
     dependences = list(_among_quasi_identifiers(measured))
     left_out = {}
@@ -132,25 +135,28 @@ def compare_columns(measured: Measured) -> Columns:
     return Columns(tuple(distributions), tuple(dependences), left_out)
 
 
-def _among_quasi_identifiers(measured: Measured) -> Iterator[Dependence]:
+def _among_quasi_identifiers(measured: Measured | MixedRelease) -> Iterator[Dependence]:
     """Each pair of quasi-identifiers: by original values, and by the labels of the release."""
     table = measured.table
-    kept = measured.classes.kept[measured.classes.class_of]
-    released = table.weights * kept
     names = [attribute.name for attribute in table.attributes]
-    groups = [
-        attribute.groups[level][codes]
-        for attribute, codes, level in zip(
-            table.attributes, table.codes, measured.node, strict=True
-        )
-    ]
+    if isinstance(measured, MixedRelease):
+        released = measured.sizes
+        groups = [measured.label_numbers(j) for j in range(len(names))]
+    else:
+        released = table.weights * measured.classes.kept[measured.classes.class_of]
+        groups = [
+            attribute.groups[level][codes]
+            for attribute, codes, level in zip(
+                table.attributes, table.codes, measured.node, strict=True
+            )
+        ]
     for i, j in itertools.combinations(range(len(names)), 2):
         before = strength_of(table.codes[i], table.codes[j], table.weights)
         after = strength_of(groups[i], groups[j], released)
         yield Dependence((names[i], names[j]), before, after)
 
 
-def _has_many_values(measured: Measured, name: str) -> bool:
+def _has_many_values(measured: Measured | MixedRelease, name: str) -> bool:
     missing = measured.prepared.definition.missing.values
     return measured.source.count_distinct([name], missing, at_most=MOST_VALUES) > MOST_VALUES
 
@@ -169,7 +175,7 @@ class _Counts:
     blank_after: int
 
     @classmethod
-    def of(cls, measured: Measured, name: str) -> _Counts:
+    def of(cls, measured: Measured | MixedRelease, name: str) -> _Counts:
         """Count both tables, one query each."""
         definition = measured.prepared.definition
         names, missing = definition.quasi_identifiers, definition.missing.values
@@ -177,7 +183,7 @@ class _Counts:
         most = budget(definition)
         blank = 0
         if definition.suppressed == "mark" and name in definition.sensitive:
-            blank = measured.classes.suppressed
+            blank = measured.suppressed
         for others in (names, ()):
             columns = (*others, name)
             before = measured.source.count_by(columns, missing, complete=complete, at_most=most)

@@ -1,8 +1,9 @@
 """How often each label of a column occurs: in the source, generalized alike, and in the release.
 
 `distribution_of` counts a quasi-identifier from the encoded table, `compare_counts` any other
-column from the counts of its values. To draw one: `labels` come in the order of the hierarchy, and
-`before_shares` and `after_shares` add up to 1 each, `others` included.
+column from the counts of its values, `compare_mixed` one with labels of several levels. To draw
+one: `labels` come in the order of the hierarchy, and `before_shares` and `after_shares` add up to 1
+each, `others` included.
 
 What is safe to show: every label here is one of at least k released records. All other labels are
 one nameless entry: those of suppressed records only, and rare values of columns that are released
@@ -15,7 +16,7 @@ computed here is computed from what is shown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +36,8 @@ class Distribution:
 
     The label None is a missing value. `others` counts the records of all labels that fewer than k
     released records have; None if there is no such label. `pooled` records were suppressed of all
-    entries together that have no `before`.
+    entries together that have no `before`. Where a column has labels of several levels, it is
+    compared at `level`, and `more_general` released records have labels above that.
     """
 
     column: str
@@ -43,6 +45,7 @@ class Distribution:
     labels: tuple[LabelCount, ...]
     others: LabelCount | None = None
     pooled: int = 0
+    more_general: int = 0
 
     @property
     def entries(self) -> tuple[LabelCount, ...]:
@@ -63,14 +66,15 @@ class Distribution:
         return _shares(self.befores)
 
     def after_shares(self) -> list[float]:
-        """The share of each entry in the release."""
-        return _shares([each.after for each in self.entries])
+        """The share of each entry in the release, more general labels included."""
+        return _shares([*(each.after for each in self.entries), self.more_general])[:-1]
 
     @property
     def distance(self) -> float:
         """The total variation distance: the share of records that would have to change label."""
         pairs = zip(self.before_shares(), self.after_shares(), strict=True)
-        return sum(abs(before - after) for before, after in pairs) / 2
+        more = 1 - sum(self.after_shares()) if self.more_general else 0.0
+        return (sum(abs(before - after) for before, after in pairs) + more) / 2
 
 
 def _shares(numbers: Sequence[float]) -> list[float]:
@@ -108,6 +112,24 @@ def compare_counts(
     """The distribution of a column that is not generalized, from the counts of its values."""
     counts = [(value, count, after.get(value, 0)) for value, count in before.items()]
     return _shown(column, None, counts, k, persons=persons)
+
+
+def compare_mixed(
+    column: str,
+    level: int,
+    counts: Sequence[tuple[str | None, int, int]],
+    more_general: int,
+    k: int,
+    *,
+    persons: bool,
+) -> Distribution:
+    """The distribution of a column with labels of several levels, compared at one of them.
+
+    The records with a more general label count as lost to the labels, like suppressed ones: what
+    1 to k-1 of them had is not told.
+    """
+    shown = _shown(column, level, counts, k, persons=persons)
+    return replace(shown, more_general=more_general)
 
 
 def _shown(

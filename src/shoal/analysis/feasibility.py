@@ -96,7 +96,8 @@ def assess(
         problem = prepared.problem
         top = problem.lattice.top
         observe(Phase("warn"))
-        warnings = examine_release(prepared.definition, source, problem.table, top)
+        levels = [[level] for level in top]
+        warnings = examine_release(prepared.definition, source, problem.table, levels)
     table = problem.table
     feasible, reasons, remedies = _judge(problem, top)
     return Feasibility(

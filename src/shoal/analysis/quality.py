@@ -76,11 +76,23 @@ def qualities(table: Table, node: Node, classes: Partition) -> list[Quality]:
         for name, measure in by_attribute.items()
     ]
     of_table = {
-        "discernibility": _discernibility(table, classes),
-        "average_class_size": _average_class_size(table, classes),
+        **measures_of_sizes(table, classes.counts.sizes[classes.kept], classes.suppressed),
         "ambiguity": _ambiguity(table, columns, classes),
     }
-    return found + [Quality(name, each.quality, each) for name, each in of_table.items()]
+    return found + of_tables(of_table)
+
+
+def measures_of_sizes(table: Table, sizes: Ints, suppressed: int) -> dict[str, Measure]:
+    """The measures that need only the sizes of the released classes."""
+    return {
+        "discernibility": _discernibility(table, sizes, suppressed),
+        "average_class_size": _average_class_size(table, sizes, suppressed),
+    }
+
+
+def of_tables(measures: Mapping[str, Measure]) -> list[Quality]:
+    """Measures of a whole table."""
+    return [Quality(name, each.quality, each) for name, each in measures.items()]
 
 
 def of_attributes(name: str, measures: Mapping[str, Measure]) -> Quality:
@@ -205,19 +217,17 @@ def _missings(column: Column) -> Measure:
     return Measure(lost / int(column.records.sum()), 0.0, 1.0)
 
 
-def _discernibility(table: Table, classes: Partition) -> Measure:
+def _discernibility(table: Table, sizes: Ints, suppressed: int) -> Measure:
     """Each released record pays the size of its class, each suppressed one that of the table."""
     records = table.records
-    sizes = classes.counts.sizes[classes.kept].astype(float)
-    raw = float(sizes @ sizes) + classes.suppressed * records
+    raw = float(sizes.astype(float) @ sizes.astype(float)) + suppressed * records
     finest = table.weights.astype(float)
     return Measure(raw, float(finest @ finest), float(records) ** 2)
 
 
-def _average_class_size(table: Table, classes: Partition) -> Measure:
+def _average_class_size(table: Table, sizes: Ints, suppressed: int) -> Measure:
     """Released records per released class."""
-    released = max(int(classes.kept.sum()), 1)
-    raw = (table.records - classes.suppressed) / released
+    raw = (table.records - suppressed) / max(len(sizes), 1)
     return Measure(raw, table.records / table.tuples, float(table.records))
 
 

@@ -4,6 +4,9 @@ Measures of a release need both tables as counts. `find_release` reads the writt
 for the node whose classes it has: every released class must have as many records as the class of
 the same labels in the source. So what is measured is what was written, also where somebody chose
 the node or the demands of the command, and a release of other data is an error.
+
+Local recoding mixes the levels of a column. Then there is no node, and what is found is a
+`MixedRelease`.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.analysis.mixed_release import MixedRelease, match_mixed
 from shoal.collapse.read import open_records
 from shoal.definition.model import OutputFile, OutputTable
 from shoal.encode.rows import number_rows
@@ -56,6 +60,11 @@ class Measured:
         return self.prepared.table
 
     @property
+    def suppressed(self) -> int:
+        """The records of the source that are not in the release."""
+        return self.classes.suppressed
+
+    @property
     def levels(self) -> dict[str, int]:
         """The level of each quasi-identifier, by name."""
         names = [attribute.name for attribute in self.table.attributes]
@@ -92,7 +101,9 @@ def open_release(definition: Definition, *, spark: Any = None) -> Source | None:
 
 
 @contextmanager
-def find_release(definition: Definition, *, file: str, spark: Any = None) -> Iterator[Measured]:
+def find_release(
+    definition: Definition, *, file: str, spark: Any = None
+) -> Iterator[Measured | MixedRelease]:
     """The source and the release of a definition, until the context ends."""
     with ExitStack() as cleanup:
         release = open_release(definition, spark=spark)
@@ -105,13 +116,16 @@ def find_release(definition: Definition, *, file: str, spark: Any = None) -> Ite
             )
         cleanup.enter_context(closing(release))
         source = cleanup.enter_context(closing(open_records(definition, spark=spark)))
-        prepared = prepare(definition, source, file=file)
-        node, classes = _matched(prepared, release)
-        yield Measured(source, release, prepared, node, classes)
+        prepared = prepare(definition, source, file=file, local=True)
+        yield _matched(prepared, source, release)
 
 
-def _matched(prepared: Prepared, release: Source) -> tuple[Node, Partition]:
-    """The node whose classes the release has, and its classes with those kept."""
+def _matched(prepared: Prepared, source: Source, release: Source) -> Measured | MixedRelease:
+    """The node whose classes the release has, and its classes with those kept.
+
+    Where no level has all labels of some column, or the definition asks for local recoding, the
+    levels may be mixed.
+    """
     definition, table = prepared.definition, prepared.table
     marks = definition.suppressed == "mark"
     counted = release.count_by(definition.quasi_identifiers)
@@ -127,7 +141,12 @@ def _matched(prepared: Prepared, release: Source) -> tuple[Node, Partition]:
     for node in itertools.islice(itertools.product(*levels), MOST_NODES):
         classes = _classes_with(prepared, node, labels, sizes)
         if classes is not None and (not marks or blank == _all_missing(table, node, classes)):
-            return node, classes
+            return Measured(source, release, prepared, node, classes)
+    if definition.recoding == "local" or not all(levels):
+        labels, sizes = _with_missing_class(prepared, blank, labels, sizes)
+        mixed = match_mixed(prepared, source, release, labels, sizes)
+        if mixed is not None:
+            return mixed
     raise BadData(
         f"{release.name} is not a release of {prepared.definition.source.shown} by this definition:"
         " its classes are not those of the source at any levels",
@@ -147,6 +166,25 @@ def _split_blank(counted: pa.Table, *, marks: bool) -> tuple[int, list[pa.Array]
         empty &= column.is_null().to_numpy(zero_copy_only=False)
     stay = pa.array(~empty)
     return int(sizes[empty].sum()), [column.filter(stay) for column in labels], sizes[~empty]
+
+
+def _with_missing_class(
+    prepared: Prepared, blank: int, labels: list[pa.Array], sizes: Ints
+) -> tuple[list[pa.Array], Ints]:
+    """The classes with that of the records without any value, which marked records look like.
+
+    It is there where the demands allow it to be released as it is.
+    """
+    table, lowest = prepared.table, prepared.problem.lattice.bottom
+    nothing = _without_label(table, lowest)
+    number = int(table.weights[nothing].sum())
+    classes = prepared.problem.partition(lowest)
+    if not 0 < number <= blank or not classes.kept[classes.class_of[nothing]].all():
+        return labels, sizes
+    empty = pa.nulls(1, pa.string())
+    return [pa.concat_arrays([each.cast(pa.string()), empty]) for each in labels], np.append(
+        sizes, number
+    )
 
 
 def _classes_with(

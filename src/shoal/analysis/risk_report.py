@@ -126,6 +126,14 @@ class RiskReport(Shown):
                 "kept columns were not counted for it."
             )
             yield Section("Warnings", (said,), kind="warning")
+        elif self.after is not None and self.before.persons and self.after.persons is None:
+            said = (
+                "Persons were not counted for the release: with labels of several levels it does "
+                "not say which record is in which class. The run counted and verified them: "
+                "see `smallest_class_persons` of its result."
+            )
+            lines = (said, *(f"{each.text} [{each.code}]" for each in table.warnings))
+            yield Section("Warnings", lines, kind="warning")
         elif table.warnings:
             lines = tuple(f"{each.text} [{each.code}]" for each in table.warnings)
             yield Section("Warnings", lines, kind="warning")

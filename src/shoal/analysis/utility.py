@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shoal import plugins
 from shoal.analysis.classifier import check_target, classify
 from shoal.analysis.columns import compare_columns
+from shoal.analysis.mixed_quality import NOT_KNOWN, mixed_loss, mixed_qualities
+from shoal.analysis.mixed_release import MixedRelease
 from shoal.analysis.quality import qualities
 from shoal.analysis.released import find_release
 from shoal.analysis.squared_errors import squared_errors
 from shoal.definition.demands import loss_of
-from shoal.loss.base import ClassLoss
+from shoal.local_release import full_domain_only
 from shoal.pipeline import load
 from shoal.report.drawing import arrange
 from shoal.report.pictures import bars
 from shoal.report.sections import Section, count, share
 from shoal.report.shown import Picture, Shown
-from shoal.search.objective import objective_of
+from shoal.search.objective import ClassObjective, objective_of
 
 if TYPE_CHECKING:
     from shoal.analysis.classifier import Classification
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from shoal.analysis.released import Measured
     from shoal.definition.model import Definition
     from shoal.loss.base import Loss
+    from shoal.search.objective import Objective
+    from shoal.values import StatedLevels
 
 MOST_LABELS = 8
 """So many labels of a column are drawn."""
@@ -37,6 +41,11 @@ MOST_LABELS = 8
 MOST_PAIRS = 10
 """So many pairs of columns are printed; JSON has them all."""
 
+MIXED = (
+    "A column with labels of several levels is compared at the lowest level that half of its "
+    "released records are at or below. The others have more general labels, and count as moved. "
+    "What labels of several levels tell of each other is in part the choice of their levels."
+)
 PAIRS = "Cramer's V, corrected for chance, and mutual information in bits, before and after."
 
 
@@ -54,7 +63,9 @@ class UtilityReport(Shown):
     """What a release lost, by every loss and measure, column by column and pair by pair.
 
     `loss_model` is the loss that the definition minimises. `left_out` names the columns that were
-    not compared, with the reason. `classification` is there where a target was named.
+    not compared, with the reason. `classification` is there where a target was named. After local
+    recoding `levels` has the released records at each level, and `not_measured` names the losses
+    and measures that cannot be known from such a release.
     """
 
     source: str
@@ -62,7 +73,7 @@ class UtilityReport(Shown):
     source_records: int
     removed: int
     suppressed: int
-    levels: Mapping[str, int]
+    levels: Mapping[str, StatedLevels]
     loss_model: str
     losses: tuple[LossOf, ...]
     qualities: tuple[Quality, ...]
@@ -70,6 +81,7 @@ class UtilityReport(Shown):
     dependences: tuple[Dependence, ...]
     left_out: Mapping[str, str]
     classification: Classification | None = None
+    not_measured: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as `shoal utility --json` writes them."""
@@ -89,6 +101,7 @@ class UtilityReport(Shown):
             "distributions": [_plain_distribution(each) for each in self.distributions],
             "dependence": [{**asdict(each), "kept": each.kept} for each in self.dependences],
             "left_out": dict(self.left_out),
+            "not_measured": list(self.not_measured),
             "classification": None if self.classification is None else asdict(self.classification),
         }
 
@@ -115,10 +128,11 @@ class UtilityReport(Shown):
 
     def _sections(self) -> Iterator[Section]:
         records, released = self.source_records, self.source_records - self.suppressed
-        chosen = next(each for each in self.losses if each.name == self.loss_model)
+        chosen = [each.loss for each in self.losses if each.name == self.loss_model]
+        loss = f", with a loss of {chosen[0]:.6f} ({self.loss_model})" if chosen else ""
         answer = (
             f"{released:,} of {count(records, 'record')} are released "
-            f"({share(released, records)}), with a loss of {chosen.loss:.6f} ({self.loss_model})."
+            f"({share(released, records)}){loss}."
         )
         yield Section("", (answer,))
         if self.classification is not None:
@@ -129,6 +143,9 @@ class UtilityReport(Shown):
         if self.left_out:
             rows = tuple((name, why) for name, why in self.left_out.items())
             yield Section("Columns that were not compared", (), ("column", "because"), rows)
+        if self.not_measured:
+            said = f"{NOT_KNOWN} {', '.join(self.not_measured)}."
+            yield Section("What was not measured", (said,))
 
 
 def utility(
@@ -159,40 +176,76 @@ def utility(
         return _report(measured, target)
 
 
-def _report(measured: Measured, target: str | None) -> UtilityReport:
-    table, node, classes = measured.table, measured.node, measured.classes
+def _report(measured: Measured | MixedRelease, target: str | None) -> UtilityReport:
+    table = measured.table
+    if target is not None and isinstance(measured, MixedRelease):
+        raise full_domain_only("a target to predict")
     columns = compare_columns(measured)
+    found = _mixed_measures(measured) if isinstance(measured, MixedRelease) else _measured(measured)
     return UtilityReport(
         source=measured.source.name,
         release=measured.release.name,
         source_records=table.records,
         removed=table.removed,
-        suppressed=classes.suppressed,
-        levels=measured.levels,
+        suppressed=measured.suppressed,
         loss_model=measured.prepared.definition.loss.name,
-        losses=tuple(_losses(measured)),
-        qualities=(*qualities(table, node, classes), *squared_errors(table, node, classes)),
         distributions=columns.distributions,
         dependences=columns.dependences,
         left_out=columns.left_out,
-        classification=None if target is None else classify(measured, target),
+        classification=None if target is None else classify(cast("Measured", measured), target),
+        **found,
     )
 
 
-def _losses(measured: Measured) -> Iterator[LossOf]:
-    """The release by every loss: the definition's own first, others with their usual parameters."""
+def _measured(measured: Measured) -> dict[str, Any]:
+    """The levels, losses and qualities of a node."""
+    table, node, classes = measured.table, measured.node, measured.classes
+    names = [attribute.name for attribute in table.attributes]
+    losses = []
+    for name, objective in _objectives(measured):
+        found = objective.attribute_losses(node, classes)
+        by_class = isinstance(objective, ClassObjective)
+        each = {} if by_class else dict(zip(names, found, strict=True))
+        losses.append(LossOf(name, objective.measure(node, classes), each))
+    return {
+        "levels": measured.levels,
+        "losses": tuple(losses),
+        "qualities": (*qualities(table, node, classes), *squared_errors(table, node, classes)),
+    }
+
+
+def _mixed_measures(found: MixedRelease) -> dict[str, Any]:
+    """The levels, losses and qualities of a local recoding, as far as its labels say them."""
+    names = [attribute.name for attribute in found.table.attributes]
+    losses, unknown = [], []
+    for name, objective in _objectives(found):
+        loss = mixed_loss(found, objective)
+        if loss is None:
+            unknown.append(f"{name} loss")
+        else:
+            of_columns = dict(zip(names, loss[1], strict=True)) if loss[1] else {}
+            losses.append(LossOf(name, loss[0], of_columns))
+    measures = mixed_qualities(found)
+    if found.suppressed:
+        unknown.append("non uniform entropy")
+    return {
+        "levels": found.records_at(),
+        "losses": tuple(losses),
+        "qualities": tuple(measures),
+        "not_measured": (*unknown, "squared errors"),
+    }
+
+
+def _objectives(measured: Measured | MixedRelease) -> Iterator[tuple[str, Objective]]:
+    """Every loss on the table: the definition's own first, others with their usual parameters."""
     definition, table = measured.prepared.definition, measured.table
     losses: dict[str, Loss] = {definition.loss.name: loss_of(definition)}
     for name in plugins.names("loss"):
         if name not in losses and (made := _usual(name)) is not None:
             losses[name] = made
-    names = [attribute.name for attribute in table.attributes]
     for name, loss in losses.items():
         aggregate = definition.loss.aggregate if name == definition.loss.name else "mean"
-        objective = objective_of(table, loss, aggregate)
-        found = objective.attribute_losses(measured.node, measured.classes)
-        each = {} if isinstance(loss, ClassLoss) else dict(zip(names, found, strict=True))
-        yield LossOf(name, objective.measure(measured.node, measured.classes), each)
+        yield name, objective_of(table, loss, aggregate)
 
 
 def _usual(name: str) -> Loss | None:
@@ -261,20 +314,30 @@ def _columns(report: UtilityReport) -> Section:
             f"{loss.attributes[each.column]:.1%}" if each.column in loss.attributes else ""
             for loss in losses
         ]
-        level = "as it is" if each.level is None else str(each.level)
-        rows.append((each.column, level, *of_losses, f"{each.distance:.2%}"))
+        rows.append((each.column, _level(report, each), *of_losses, f"{each.distance:.2%}"))
     heading = ("column", "level", *(loss.name for loss in losses), "moved")
     meaning = (
         "Moved: the share of records that would have to change their label so that the release "
         "had the distribution of the source (total variation distance)."
     )
+    mixed = any(isinstance(each, Mapping) for each in report.levels.values())
     return Section(
         "What each column lost",
-        (meaning,),
+        (meaning, MIXED) if mixed else (meaning,),
         heading,
         tuple(rows),
         tuple(range(1, len(heading))),
     )
+
+
+def _level(report: UtilityReport, each: Distribution) -> str:
+    """The level of a column as people read it; the lowest and the highest of several."""
+    if each.level is None:
+        return "as it is"
+    levels = report.levels[each.column]
+    if isinstance(levels, Mapping) and len(levels) > 1:
+        return f"{min(levels)}-{max(levels)} at {each.level}"
+    return str(each.level)
 
 
 def _pairs(report: UtilityReport) -> Iterator[Section]:
@@ -328,4 +391,5 @@ def _plain_distribution(each: Distribution) -> dict[str, Any]:
         "distance": each.distance,
         "labels": labels,
         "others": others,
+        "more_general": each.more_general,
     }

@@ -16,10 +16,10 @@ from shoal.values import Caution
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from shoal.cautions.recoded import Recoded
     from shoal.definition.model import Definition
     from shoal.encode.table import Table
     from shoal.engines.base import Source
-    from shoal.values import Node
 
 
 MOST_KEPT = 100
@@ -31,19 +31,27 @@ AT_ONCE = 10
 
 
 def examine_release(
-    definition: Definition, source: Source, table: Table, node: Node
+    definition: Definition,
+    source: Source,
+    table: Table,
+    levels: Sequence[Sequence[int]],
+    recoded: Recoded | None = None,
 ) -> tuple[Caution, ...]:
-    """What the release at a node discloses beyond its labels, column by column.
+    """What a release discloses beyond its labels, column by column.
 
-    Counted in the source: suppressed records are among the numbers.
+    `levels` are the released levels of each quasi-identifier: one, or several in local recoding.
+    `recoded` says which label each record has then. Counted in the source: without `recoded`,
+    suppressed records are among the numbers.
     """
     kept, most = definition.names("keep", "sensitive"), how_many(definition.attributes)
     missing, records = definition.missing.values, table.records + table.removed
     tuples = inf if table.raised is not None else table.tuples + table.removed
+    recoded = recoded if table.raised is None else None
+    above = [sorted((x for x in each if x > 0), reverse=True) for each in levels]
     hidden = [
-        Hidden.of(attribute, level)
-        for attribute, level in zip(table.attributes, node, strict=True)
-        if level > 0
+        Hidden.of(attribute, *each)
+        for attribute, each in zip(table.attributes, above, strict=True)
+        if each
     ]
     identifiers = () if definition.person else definition.names("identifier")
     persons: dict[str, int] = {}
@@ -54,7 +62,9 @@ def examine_release(
             if name in identifiers:
                 persons |= persons_of(once, name, definition, table)
                 continue
-            column = examine_kept(once, name, hidden, missing, records=records, tuples=tuples)
+            column = examine_kept(
+                once, name, hidden, missing, records=records, tuples=tuples, recoded=recoded
+            )
             found += [not_comparable(name, records)] if column is None else column[1]
     found += repeated_identifiers(persons, records)
     return (*found, *not_examined(kept[most:]))

@@ -26,6 +26,7 @@ from shoal.values import Caution
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from shoal.cautions.recoded import Recoded
     from shoal.encode.table import Attribute
     from shoal.engines.base import Source
     from shoal.values import Bools, Ints
@@ -47,17 +48,22 @@ FREE_TEXT_WORDS, FREE_TEXT_LENGTH = 4, 20
 
 @dataclass(frozen=True)
 class Hidden:
-    """A quasi-identifier that is released above level 0: the label of each of its values."""
+    """A quasi-identifier that is released above level 0: the label of each of its values.
+
+    In local recoding `further` has the labels at the other released levels above 0.
+    """
 
     name: str
     values: pa.Array
     labels: np.ndarray
+    further: tuple[np.ndarray, ...] = ()
 
     @classmethod
-    def of(cls, attribute: Attribute, level: int) -> Hidden:
-        """The attribute at a level."""
-        leaves, labels = attribute.hierarchy.labels[0], attribute.hierarchy.groups[level]
-        return cls(attribute.name, from_texts(leaves), labels)
+    def of(cls, attribute: Attribute, level: int, *others: int) -> Hidden:
+        """The attribute at a level, and at others in local recoding."""
+        leaves, groups = attribute.hierarchy.labels[0], attribute.hierarchy.groups
+        further = tuple(groups[each] for each in others)
+        return cls(attribute.name, from_texts(leaves), groups[level], further)
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,7 @@ def examine_kept(
     *,
     records: int,
     tuples: float = inf,
+    recoded: Recoded | None = None,
 ) -> tuple[Kept, list[Caution]] | None:
     """A column and its warnings; None where the engine cannot compare its values, such as lists.
 
@@ -91,6 +98,10 @@ def examine_kept(
     columns, which answers everything; where that may be too much to read, there is one question
     for each hidden column. `records` of the source have at most `tuples` different combinations of
     quasi-identifiers.
+
+    In local recoding a value has several labels. `recoded` says which label each combination of all
+    quasi-identifiers has; where these are too many to read, every record is judged at each
+    released level, so that no warning is lost, and the worst one counts.
     """
     distinct = distinct_values(source, name, missing)
     if distinct is None:
@@ -102,14 +113,14 @@ def examine_kept(
         return kept, cautions_of(kept)
     joint = None
     if distinct > 1 and _combinations(hidden, distinct, records, tuples) <= MOST_COMBINATIONS:
-        joint = _joint(source, name, hidden, missing)
+        joint = _joint(source, name, hidden, missing, recoded)
     kept = Kept(name, distinct, records, 0, False)
     if distinct >= NEARLY_UNIQUE * records:
         counted = source.count_by((name,), missing) if joint is None else _summed_by(joint, [name])
         kept = _counted(name, counted)
     found = cautions_of(kept)
     if kept.unique < kept.records:
-        found += _disclosing(source, kept, hidden, missing, joint)
+        found += _disclosing(source, kept, hidden, missing, joint, recoded)
     return kept, found
 
 
@@ -130,12 +141,20 @@ def _combinations(hidden: Sequence[Hidden], distinct: int, records: int, tuples:
 
 
 def _joint(
-    source: Source, name: str, hidden: Sequence[Hidden], missing: Sequence[str]
+    source: Source,
+    name: str,
+    hidden: Sequence[Hidden],
+    missing: Sequence[str],
+    recoded: Recoded | None,
 ) -> pa.Table | None:
-    """How often each value occurs with the values of all hidden columns; None without any."""
+    """How often each value occurs with the values of all hidden columns; None without any.
+
+    In local recoding with the values of all quasi-identifiers.
+    """
     if not hidden:
         return None
-    return source.count_by((*(each.name for each in hidden), name), missing)
+    names = tuple(each.name for each in hidden) if recoded is None else recoded.names
+    return source.count_by((*names, name), missing)
 
 
 def _summed_by(joint: pa.Table, names: Sequence[str]) -> pa.Table:
@@ -190,15 +209,17 @@ def _disclosing(
     hidden: Sequence[Hidden],
     missing: Sequence[str],
     joint: pa.Table | None,
+    recoded: Recoded | None,
 ) -> Iterator[Caution]:
     """The warning about quasi-identifiers that a column discloses."""
     if kept.distinct <= 1:
         return
-    found = {
-        each.name: seen
-        for each, pairs in _pairs(source, kept.name, hidden, missing, joint)
-        if (seen := _disclosed(each, pairs)) is not None
-    }
+    if joint is not None and recoded is not None:
+        judged = _recoded(kept.name, hidden, joint, recoded)
+    else:
+        pairs = _pairs(source, kept.name, hidden, missing, joint)
+        judged = ((each.name, _worst(each, counted)) for each, counted in pairs)
+    found = {name: seen for name, seen in judged if seen is not None}
     if not found:
         return
     parts = [f"{name!r} ({_numbers(seen)})" for name, seen in found.items()]
@@ -235,14 +256,34 @@ def _pairs(
             yield each, pairs
 
 
-def _disclosed(hidden: Hidden, pairs: pa.Table) -> Disclosed | None:
+def _worst(hidden: Hidden, pairs: pa.Table) -> Disclosed | None:
+    """What the pairs disclose at the released level, at most at any where there are several."""
+    every = [_disclosed(hidden, labels, pairs) for labels in (hidden.labels, *hidden.further)]
+    seen = [each for each in every if each is not None]
+    return max(seen, key=lambda each: (each.records, each.exactly), default=None)
+
+
+def _disclosed(hidden: Hidden, labels: np.ndarray, pairs: pa.Table) -> Disclosed | None:
     """What the pairs disclose; records without one of the two values disclose nothing."""
     pairs = pairs.filter(pc.and_(pairs.column(0).is_valid(), pairs.column(1).is_valid()))
     if not pairs.num_rows:
         return None
     values = to_numpy(pc.index_in(pairs.column(0), value_set=hidden.values)).astype(np.int64)
     kept = to_numpy(pc.dictionary_encode(pairs.column(1)).combine_chunks().indices).astype(np.int64)
-    return disclosed(hidden.labels[values], values, kept, weights_of(pairs))
+    return disclosed(labels[values], values, kept, weights_of(pairs))
+
+
+def _recoded(
+    name: str, hidden: Sequence[Hidden], joint: pa.Table, recoded: Recoded
+) -> Iterator[tuple[str, Disclosed | None]]:
+    """What is disclosed of each quasi-identifier by the labels that its records really have."""
+    labels, kept, counts = recoded.labels_of(joint), column_of(joint, name), weights_of(joint)
+    for each in hidden:
+        label = labels[:, recoded.names.index(each.name)]
+        values = column_of(joint, each.name)
+        there = (label >= 0) & (kept.rows < len(kept.counts)) & (values.rows < len(values.counts))
+        chosen = (array[there] for array in (label, values.rows, kept.rows, counts))
+        yield each.name, disclosed(*chosen) if there.any() else None
 
 
 NARROWED = 1.75

@@ -1,0 +1,151 @@
+"""Risk and utility of a release with labels of several levels, found again in its source."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import shoal
+from recoding.test_local_release import NAMES, definition_in, released, write_table
+from shoal.cli.app import app
+from shoal.errors import BadData, UserError
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "precision": {"loss": "precision"},
+    "entropy": {"loss": "entropy"},
+    "geometric": {"loss": {"name": "iyengar", "aggregate": "geometric"}},
+    "basic": {"missing": "basic"},
+    "marked": {"suppressed": "mark", "suppression": "5%"},
+}
+
+
+def rare(folder: Path) -> None:
+    """Add records that can only be suppressed cheaply: nothing is like them."""
+    with (folder / "data.csv").open("a", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["x", f"9{i}1", str(200 + 40 * i), "x", "a"] for i in range(3)])
+
+
+@pytest.mark.parametrize("keys", VARIANTS.values(), ids=VARIANTS)
+def test_the_loss_that_is_measured_from_the_release_is_that_of_the_run(
+    tmp_path: Path, keys: dict[str, Any]
+) -> None:
+    write_table(tmp_path, records=300, missing=True)
+    mapping = definition_in(tmp_path, **keys)
+    result = shoal.run(mapping)
+    found = shoal.utility(mapping)
+    assert max(len(each) for each in result.levels.values()) > 1
+    assert found.suppressed == result.suppressed
+    losses = {each.name: each for each in found.losses}
+    own = losses[found.loss_model]
+    assert own.loss == pytest.approx(result.loss, abs=1e-12)
+    for name, treatment in result.treatments.items():
+        assert own.attributes[name] == pytest.approx(treatment.loss, abs=1e-12)
+    sizes = Counter(tuple(row[name] for name in NAMES) for row in released(tmp_path))
+    records = result.records - result.removed
+    if not result.suppressed:
+        squares = sum(n * n for n in sizes.values()) / records**2
+        assert losses["discernibility"].loss == pytest.approx(squares)
+    assert "squared errors" in found.not_measured
+
+
+def test_levels_are_those_of_the_run_where_no_value_is_missing(tmp_path: Path) -> None:
+    write_table(tmp_path, records=300)
+    mapping = definition_in(tmp_path)
+    result, found = shoal.run(mapping), shoal.utility(mapping)
+    assert found.levels == result.levels
+    assert found.to_dict()["levels"] == result.levels
+
+
+def test_what_suppressed_records_hide_is_not_measured(tmp_path: Path) -> None:
+    write_table(tmp_path, records=300, missing=True)
+    rare(tmp_path)
+    mapping = definition_in(tmp_path, suppression=3)
+    mapping["attributes"]["zip"]["limit"] = mapping["attributes"]["age"]["limit"] = 2
+    result, found = shoal.run(mapping), shoal.utility(mapping)
+    assert result.suppressed == found.suppressed == 3
+    assert {"entropy loss", "non uniform entropy"} <= set(found.not_measured)
+    assert "entropy" not in {each.name for each in found.losses}
+    assert "What was not measured" in str(found)
+
+
+def test_a_column_is_compared_at_a_level_with_more_general_labels_as_moved(tmp_path: Path) -> None:
+    write_table(tmp_path, records=300)
+    mapping = definition_in(tmp_path)
+    result, found = shoal.run(mapping), shoal.utility(mapping)
+    for each in found.distributions:
+        if each.level is None:
+            continue
+        at = result.levels[each.column]
+        assert each.more_general == sum(n for level, n in at.items() if level > each.level)
+        assert sum(label.after for label in each.entries) + each.more_general == 300
+        assert all(label.after >= 5 for label in each.labels)
+        shares = each.before_shares(), each.after_shares()
+        assert sum(shares[0]) == pytest.approx(1)
+        assert sum(shares[1]) == pytest.approx(1 - each.more_general / 300)
+        assert 0 <= each.distance <= 1
+    assert any(each.more_general for each in found.distributions)
+
+
+def test_a_release_by_an_option_of_the_command_is_found_again(tmp_path: Path) -> None:
+    write_table(tmp_path, records=300)
+    mapping = definition_in(tmp_path, recoding="full-domain")
+    shoal.run({**mapping, "recoding": "local"})
+    assert any(len(each) > 1 for each in shoal.utility(mapping).levels.values())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("change", ["other records", "more records", "another label"])
+def test_a_release_of_other_data_is_refused(tmp_path: Path, change: str) -> None:
+    write_table(tmp_path, records=300)
+    mapping = definition_in(tmp_path)
+    shoal.run(mapping)
+    release = tmp_path / "release.csv"
+    if change == "other records":
+        text = (tmp_path / "data.csv").read_text(encoding="utf-8")
+        (tmp_path / "data.csv").write_text(text.replace(",f,", ",m,"), encoding="utf-8")
+    elif change == "more records":
+        rare(tmp_path)
+    else:
+        text = release.read_text(encoding="utf-8")
+        release.write_text(text.replace(f"\n{released(tmp_path)[0]['zip']},", "\n9x9,"))
+    with pytest.raises(BadData) as error:
+        shoal.utility(mapping)
+    assert error.value.code == "other-release"
+
+
+def test_risk_before_and_after_is_that_of_the_written_classes(tmp_path: Path) -> None:
+    write_table(tmp_path, records=300)
+    mapping = definition_in(tmp_path)
+    mapping["attributes"]["name"] = "drop"
+    result, found = shoal.run(mapping), shoal.risk(mapping)
+    assert found.after is not None
+    assert found.after.smallest_class == result.smallest_class
+    assert found.after.classes == result.classes
+    assert found.after.warnings == ()
+    alone = shoal.risk(tmp_path / "release.csv", NAMES)
+    assert alone.before.prosecutor == found.after.prosecutor
+
+
+def test_a_target_to_predict_is_refused_with_the_reason(tmp_path: Path) -> None:
+    write_table(tmp_path, records=300)
+    mapping = definition_in(tmp_path)
+    shoal.run(mapping)
+    with pytest.raises(UserError, match="a target to predict") as error:
+        shoal.utility(mapping, "illness")
+    assert error.value.code == "full-domain-only"
+
+
+def test_the_commands_measure_a_local_release(tmp_path: Path) -> None:
+    write_table(tmp_path, records=300)
+    definition = tmp_path / "definition.json"
+    definition.write_text(json.dumps(definition_in(tmp_path)), encoding="utf-8")
+    shoal.run(definition)
+    for command in ("risk", "utility"):
+        ran = CliRunner().invoke(app, [command, str(definition)])
+        assert ran.exit_code == 0, ran.output
