@@ -239,7 +239,8 @@ def pytest_collection_modifyitems(
 ) -> Generator[None, None, None]:
     """Run all tests that need the cluster in one test process, so that they share one cluster.
 
-    Those of a server of the web application share it likewise; tests of pages run file by file.
+    Tests of pages are two groups of files, by a rule that halves them, each with a server and a
+    browser of its own; those of servers with several users are another group.
     pytest-xdist finds the group of a test at the end of its node id, where its own hook puts it.
     pytest 9.2 keeps node ids under another name than that hook sets, so we put it there ourselves.
     """
@@ -257,9 +258,8 @@ def _group_of(item: pytest.Item) -> str | None:
     if needs_server(item, "spark"):
         return "spark"
     fixtures = getattr(item, "fixturenames", ())
-    for server in ("mart_server", "team_server"):
-        if server in fixtures:
-            return server
+    if "mart_server" in fixtures or "team_server" in fixtures:
+        return "servers"
     if "ui_server" in fixtures or "browser" in fixtures:
-        return f"pages-{item.path.stem}"
+        return f"pages-{len(item.path.stem) % 2}"
     return None

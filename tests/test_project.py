@@ -170,3 +170,26 @@ def test_every_hint_begins_in_lower_case_and_ends_without_a_full_stop() -> None:
     found = hints()
     assert len(found) > 50
     assert [hint for hint in found if hint[0].isupper() or hint.endswith(".")] == []
+
+
+TRIED = """
+from hypothesis import given, settings, strategies as st
+
+@given(st.integers())
+@settings(max_examples=150, database=None)
+def test_it(number):
+    with open("tried", "a") as file:
+        file.write(".")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("option", "tried"), [([], 50), (["--all-examples"], 150)])
+def test_the_suite_tries_a_part_of_the_examples(
+    tmp_path: Path, option: list[str], tried: int
+) -> None:
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT / 'tests'}\n")
+    (tmp_path / "test_it.py").write_text(TRIED)
+    command = [sys.executable, "-m", "pytest", "-p", "examples", *option]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert len((tmp_path / "tried").read_text()) == tried
