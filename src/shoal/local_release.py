@@ -45,6 +45,19 @@ def full_domain_only(what: str) -> UserError:
     )
 
 
+def refuse_local(definition: Definition, what: str, instead: str) -> None:
+    """Refuse a question about nodes where a definition says local recoding, which has none.
+
+    `what` says that the question is about nodes, and `instead` what answers it for local recoding.
+    """
+    if definition.recoding == "local":
+        raise UserError(
+            f"{what}, with one level for each column, and the definition says `recoding: local`",
+            code="full-domain-only",
+            hint=f"{instead}; or write `recoding: full-domain`",
+        )
+
+
 def check_local(prepared: Prepared) -> None:
     """Refuse, before the search, what cannot be recoded locally or could not be verified."""
     table = prepared.table

@@ -239,18 +239,16 @@ def test_the_commands_run_and_verify_a_local_release(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["solutions", "lattice", "what-if", "frontier", "explain", "compare"],
+    ["solutions", "lattice", "what-if", "frontier", "compare"],
 )
 def test_commands_about_nodes_refuse_a_local_definition(tmp_path: Path, command: str) -> None:
     write_table(tmp_path)
     definition = tmp_path / "definition.json"
     definition.write_text(json.dumps(definition_in(tmp_path)), encoding="utf-8")
-    result = shoal.run(definition)
     refused = CliRunner().invoke(app, [command, str(definition)]).exception
     assert isinstance(refused, UserError)
     assert refused.code == "full-domain-only"
-    with pytest.raises(UserError, match="one level for each column"):
-        shoal.explain(result)
+    assert "one level for each column" in str(refused)
 
 
 @pytest.mark.parametrize("missing", [False, True])

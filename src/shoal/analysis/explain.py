@@ -1,6 +1,7 @@
 """`shoal.explain`: why records were suppressed, what each column costs, what stands in the way.
 
-A definition is searched as `shoal run` would do it, and its node is explained:
+A definition is searched as `shoal run` would do it, and its node is explained (a local recoding by
+`explain_local`):
 
 - Which demand refuses how many of the suppressed records.
 - Each column: its part of the loss; how many of the suppressed records would be kept if it were one
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.analysis.distributions import distribution_of
+from shoal.analysis.explain_local import explain_local
 from shoal.analysis.explain_result import explain_result, result_in
 from shoal.analysis.explanation import (
     ColumnCost,
@@ -35,11 +37,13 @@ from shoal.analysis.nodes import (
     Watch,
     ignore,
     levels_of,
+    name_of,
     optimum,
     read_problem,
     without,
 )
 from shoal.events import Proved
+from shoal.pipeline import load
 from shoal.search.explain import refused
 from shoal.search.objective import ClassObjective
 from shoal.search.run import no_solution, search
@@ -71,7 +75,10 @@ def explain(
     if result is not None:
         return explain_result(result, file or "the result")
     definition = cast("Input", definition)
-    loaded, problem = read_problem(definition, watch, file, spark)
+    loaded, file = load(definition), file or name_of(definition)
+    if loaded.recoding == "local":
+        return explain_local(loaded, watch, file, spark)
+    loaded, problem = read_problem(loaded, watch, file, spark)
 
     def observe(event: Progress) -> None:
         watch(f"Searching, {event.checked:,} nodes checked")

@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shoal.analysis.explanation import ColumnCost, Explanation, loss_shares
 from shoal.errors import BadData
-from shoal.local_release import full_domain_only
 from shoal.plugins import find
 from shoal.report.result import to_dict
 from shoal.values import Result
+
+if TYPE_CHECKING:
+    from shoal.values import StatedLevels
 
 NEEDED = ("levels", "records", "suppressed", "suppression_limit", "treatments", "privacy")
 """Keys of a result that an explanation needs."""
@@ -45,8 +47,6 @@ def explain_result(result: Mapping[str, Any], file: str) -> Explanation:
     lacking = [key for key in NEEDED if key not in result]
     if lacking:
         raise _bad_result(file, f"has no `{lacking[0]}`")
-    if result.get("recoding") == "local":
-        raise full_domain_only("`explain`")
     try:
         return _explanation(result)
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -60,7 +60,7 @@ def _explanation(result: Mapping[str, Any]) -> Explanation:
         source=", ".join(map(str, result.get("sources", {}))) or "the source",
         source_records=int(result["records"]) - int(result.get("removed", 0)),
         k=int(_k(result)),
-        levels=None if failure else {str(n): int(x) for n, x in result["levels"].items()},
+        levels=None if failure else {str(n): _level(x) for n, x in result["levels"].items()},
         loss=None if failure else float(result["loss"]),
         loss_model=model,
         suppressed=None if failure else int(result["suppressed"]),
@@ -70,6 +70,13 @@ def _explanation(result: Mapping[str, Any]) -> Explanation:
         reasons=tuple(map(str, failure["reasons"])) if failure else (),
         remedies=tuple(map(str, failure["remedies"])) if failure else (),
     )
+
+
+def _level(stated: int | Mapping[str, int]) -> StatedLevels:
+    """The level of a column, or the records at each of its levels: JSON has these as text."""
+    if isinstance(stated, Mapping):
+        return {int(level): int(records) for level, records in stated.items()}
+    return int(stated)
 
 
 def _k(result: Mapping[str, Any]) -> int:
@@ -84,6 +91,7 @@ def _columns(treatments: Mapping[str, Any], model: str) -> Iterator[ColumnCost]:
     losses = [float(each["loss"]) for each in treatments.values()]
     shares = loss_shares(losses, [float(each["priority"]) for each in treatments.values()])
     for (name, each), loss, share in zip(treatments.items(), losses, shares, strict=True):
+        at = each.get("records_at")
         yield ColumnCost(
             column=str(name),
             level=int(each["level"]),
@@ -91,22 +99,29 @@ def _columns(treatments: Mapping[str, Any], model: str) -> Iterator[ColumnCost]:
             limit=None,
             loss=None if of_classes else loss,
             share=None if of_classes else share,
+            records_at=None if at is None else cast("Mapping[int, int]", _level(at)),
         )
 
 
 def _notes(result: Mapping[str, Any]) -> Iterator[str]:
     """How the search ended, what each demand reached, and how to learn more."""
+    local = result.get("recoding") == "local"
     if result["status"] == "optimal":
-        yield "No safe transformation loses less: that is proved."
+        what = "local recoding" if local else "safe transformation"
+        yield f"No {what} loses less: that is proved."
     else:
-        yield f"Another transformation may lose as little as {float(result['bound']):.6f}."
+        what = "local recoding" if local else "transformation"
+        yield f"Another {what} may lose as little as {float(result['bound']):.6f}."
     for each in result["privacy"]:
         of = f" of {each['attribute']}" if each["attribute"] else ""
         reached = "nothing" if each["reached"] is None else f"{each['reached']:.6g}"
         yield f"{each['model']}{of}: {each['demanded']} was demanded, {reached} is reached."
+    more = "what the other columns would lose without one"
+    if not local:
+        more = "which records were suppressed by which column, and what other levels would change"
     yield (
-        "Which records were suppressed by which column, and what other levels would change, only "
-        "the definition and its data can say: shoal explain DEFINITION."
+        f"{more[0].upper()}{more[1:]}, only the definition and its data can say: "
+        "shoal explain DEFINITION."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.report.drawing import arrange
 from shoal.report.pictures import bars
@@ -12,10 +12,17 @@ from shoal.report.result import finite
 from shoal.report.sections import Section, count
 from shoal.report.shown import Picture, Shown
 
+if TYPE_CHECKING:
+    from shoal.values import StatedLevels
+
 COLUMNS = (
     "Saved: suppressed records that one level more of this column would keep, all else the same "
     "(<{k}: fewer than {k}). Others now, without it: what the other columns lose now, and at best "
     "if this one were no quasi-identifier."
+)
+LOCAL_COLUMNS = (
+    "Others now, without it: what the other columns lose now, and in a local recoding that was "
+    "found as if this one were no quasi-identifier (?: another one may lose less)."
 )
 MOST_LABELS = 5
 """So many labels of a column are printed; JSON has them all."""
@@ -52,7 +59,8 @@ class ColumnCost:
     `loss` is what its cells lost and `share` its part of the whole loss; both are None for a loss
     of classes. `saved` are the suppressed records that would be kept one level higher: None at the
     limit, and where they are fewer than k (`few_saved`). `without` is None where it cannot be told.
-    A result of a run alone tells neither of both, nor the `limit`.
+    A result of a run alone tells neither of both, nor the `limit`. In local recoding `records_at`
+    has the released records at each level, `level` is the highest, and `saved` is not known.
     """
 
     column: str
@@ -64,6 +72,7 @@ class ColumnCost:
     saved: int | None = None
     few_saved: bool = False
     without: WithoutColumn | None = None
+    records_at: Mapping[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,13 +89,14 @@ class LabelGroup:
 class Explanation(Shown):
     """Why a definition releases what it does, or why it releases nothing (`reasons`, `remedies`).
 
-    `levels` and `loss` are None where no node is safe. `notes` are further sentences.
+    `levels` and `loss` are None where no node is safe. `notes` are further sentences. In local
+    recoding `levels` has the released records at each level of each column.
     """
 
     source: str
     source_records: int
     k: int
-    levels: Mapping[str, int] | None
+    levels: Mapping[str, StatedLevels] | None
     loss: float | None
     loss_model: str
     suppressed: int | None
@@ -146,9 +156,10 @@ class Explanation(Shown):
                 yield Section("What would be enough", ("Each of these by itself:",), rows=rows)
             return
         levels = ", ".join(f"{name}={level}" for name, level in self.levels.items())
+        where = "by local recoding" if self._is_local else f"at {levels}"
         answer = (
-            f"{self.suppressed or 0:,} of {count(self.source_records, 'record')} are suppressed at "
-            f"{levels} (loss {self.loss or 0:.6f}, {self.loss_model}; {self.limit:,} allowed)."
+            f"{self.suppressed or 0:,} of {count(self.source_records, 'record')} are suppressed "
+            f"{where} (loss {self.loss or 0:.6f}, {self.loss_model}; {self.limit:,} allowed)."
         )
         yield Section("", (answer,))
         if self.demands:
@@ -165,17 +176,46 @@ class Explanation(Shown):
         if self.notes:
             yield Section("What else is known", self.notes)
 
+    @property
+    def _is_local(self) -> bool:
+        return any(each.records_at is not None for each in self.columns)
+
     def _of_columns(self) -> Iterator[Section]:
         if not self.columns:
             return
+        yield from self._of_levels()
         title, rows = "What each column costs", [_column_row(x, self.k) for x in self.columns]
         heading = ("column", "level", "loss", "share", "saved", "others now", "without it")
+        if self._is_local and any(each.without is not None for each in self.columns):
+            chosen = tuple((*row[:4], *row[5:]) for row in rows)
+            yield Section(
+                title, (LOCAL_COLUMNS,), (*heading[:4], *heading[5:]), chosen, (2, 3, 4, 5)
+            )
+            return
         if all(each.limit is None for each in self.columns):
             few = tuple(row[:4] for row in rows)
             yield Section(title, (), heading[:4], few, (1, 2, 3))
             return
         meaning = COLUMNS.format(k=self.k)
         yield Section(title, (meaning,), heading, tuple(rows), (1, 2, 3, 4, 5, 6))
+
+    def _of_levels(self) -> Iterator[Section]:
+        """The records at each level, where a column has several."""
+        if not self._is_local:
+            return
+        most = max(each.height for each in self.columns)
+        rows = []
+        for each in self.columns:
+            at = each.records_at or {}
+            cells = (f"{at.get(level, 0):,}" for level in range(each.height + 1))
+            rows.append((each.column, *cells, *[""] * (most - each.height)))
+        yield Section(
+            "How many released records are at each level",
+            (),
+            ("column", *(f"level {level}" for level in range(most + 1))),
+            tuple(rows),
+            tuple(range(1, most + 2)),
+        )
 
     def _of_labels(self) -> Section:
         rows = []
@@ -212,9 +252,11 @@ def _column_row(each: ColumnCost, k: int) -> tuple[str, ...]:
         best = "none safe"
         if each.without.others_best is not None:
             best = f"{each.without.others_best:.4f}{'' if each.without.proved else '?'}"
+    lowest = each.level if each.records_at is None else min(each.records_at)
+    levels = str(each.level) if lowest == each.level else f"{lowest} to {each.level}"
     return (
         each.column,
-        f"{each.level} of {each.height}",
+        f"{levels} of {each.height}",
         "" if each.loss is None else f"{each.loss:.1%}",
         "" if each.share is None else f"{each.share:.1%}",
         saved,

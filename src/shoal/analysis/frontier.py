@@ -11,6 +11,7 @@ from shoal.analysis.grid import check_size, read_k, read_suppression
 from shoal.analysis.nodes import Clock, Input, Watch, ignore, levels_of, name_of, prepare_problem
 from shoal.analysis.trade_off import Optimum, TradeOff, solve_grid
 from shoal.definition.read import override
+from shoal.local_release import refuse_local
 from shoal.pipeline import load
 from shoal.report.points import Curve, draw_curves
 from shoal.report.sections import Section, count
@@ -178,6 +179,8 @@ def frontier(
         The points. An interrupt or the time limit ends the work early; what is proved stays.
     """
     loaded, file = load(definition), file or name_of(definition)
+    instead = "run the definition with one k after the other: `shoal run DEFINITION --k 10`"
+    refuse_local(loaded, "the points of a frontier are nodes", instead)
     ks = read_k(k, file)
     shares = None if suppression is None else read_suppression(suppression, file)
     check_size(ks, shares or (0.0,), file)

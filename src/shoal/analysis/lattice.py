@@ -16,6 +16,7 @@ from shoal.analysis.nodes import (
     Watch,
     ignore,
     levels_of,
+    name_of,
     precision_of,
     read_problem,
     rows_of,
@@ -23,6 +24,8 @@ from shoal.analysis.nodes import (
 )
 from shoal.errors import UserError
 from shoal.events import Progress
+from shoal.local_release import refuse_local
+from shoal.pipeline import load
 from shoal.report.sections import Section, count
 from shoal.report.shown import Picture, Shown
 from shoal.search.incumbent import Limits
@@ -193,7 +196,10 @@ def lattice(
     Raises:
         UserError: when the lattice has more nodes than `at_most`.
     """
-    loaded, problem = read_problem(definition, watch, file, spark)
+    loaded = load(definition)
+    instead = "`shoal explain` says what each column costs with local recoding"
+    refuse_local(loaded, "a lattice is made of nodes", instead)
+    loaded, problem = read_problem(loaded, watch, file or name_of(definition), spark)
     clock = Clock(watch=watch)
     if near_optimum:
         optimum = _optimum(problem, clock, loaded.search.threads)

@@ -22,6 +22,7 @@ from shoal.analysis.nodes import (
 )
 from shoal.errors import BadDefinition, Mistake
 from shoal.events import Progress, Proved, Stopped
+from shoal.local_release import refuse_local
 from shoal.pipeline import load
 from shoal.report.sections import Section
 from shoal.report.shown import Picture, Shown
@@ -174,6 +175,8 @@ def solutions(
         key, number = ("best", best) if best < 1 else ("at_most", at_most)
         raise BadDefinition(file, [Mistake(key, f"{number} nodes are none", "ask for 1 or more")])
     loaded = load(definition)
+    instead = "`shoal run` finds one local recoding, and a bound for all of them"
+    refuse_local(loaded, "solutions are nodes", instead)
     problem = prepare_problem(loaded, watch, file, spark).problem
     clock = Clock(loaded.search.time_limit if time_limit is None else time_limit, watch)
     if minimal:

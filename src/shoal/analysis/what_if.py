@@ -23,6 +23,7 @@ from shoal.analysis.nodes import (
 )
 from shoal.choosing import node_of
 from shoal.events import Progress, Proved, Stopped
+from shoal.local_release import refuse_local
 from shoal.pipeline import load
 from shoal.report.sections import Section, count
 from shoal.report.shown import Shown
@@ -195,6 +196,8 @@ def what_if(
     """
     file = file or name_of(definition)
     loaded = load(definition)
+    instead = "`shoal explain` says what each column costs with local recoding"
+    refuse_local(loaded, "a level less or more is asked of a node", instead)
     problem = prepare_problem(loaded, watch, file, spark).problem
     settings = loaded.search
 

@@ -1,0 +1,107 @@
+"""The explanation of a local recoding: how it spreads over levels, and what each column costs.
+
+A local recoding has no node, so no demand or level can be said to suppress a record: what is
+suppressed is what fits into no class. What each column costs can be said as for a node: its part of
+the loss, and what the other columns would lose without it, found by another local search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from shoal.analysis.explanation import ColumnCost, Explanation, WithoutColumn, loss_shares
+from shoal.analysis.nodes import Watch, prepare_problem, without
+from shoal.events import NO_PROOF, Progress, Proved, Stopped
+from shoal.local_release import check_local, local_classes, local_levels, search_local
+from shoal.recoding.local.solution import LocalBest, join
+from shoal.releasing import LocalLevels, records_at
+from shoal.search.run import no_solution
+
+if TYPE_CHECKING:
+    from shoal.definition.model import Definition, Search
+    from shoal.search.problem import Problem
+
+    Observe = Callable[[Progress], None]
+
+
+def explain_local(definition: Definition, watch: Watch, file: str, spark: Any) -> Explanation:
+    """Why a definition with local recoding releases what it does; nothing is released."""
+    prepared = prepare_problem(definition, watch, file, spark, local=True)
+    check_local(prepared)
+    problem, settings = prepared.problem, definition.search
+
+    def observe(event: Progress) -> None:
+        found = "" if event.best is None else f", {event.best.classes:,} classes"
+        watch(f"Searching{found}")
+
+    last = search_local(problem, settings, observe, keep_best=False)
+    if last.best is None:
+        raise no_solution(problem, last)
+    best = cast("LocalBest", last.best)
+    levels = local_levels(problem, best)
+    stated = records_at(problem.table, local_classes(problem, best), levels)
+    return Explanation(
+        source=definition.source.shown,
+        source_records=problem.table.records,
+        k=definition.k,
+        levels=stated,
+        loss=best.loss,
+        loss_model=definition.loss.name,
+        suppressed=best.suppressed,
+        limit=problem.limit,
+        columns=tuple(_columns(problem, levels, stated, settings, observe)),
+        notes=tuple(_notes(last)),
+    )
+
+
+def _columns(
+    problem: Problem,
+    levels: LocalLevels,
+    stated: dict[str, dict[int, int]],
+    settings: Search,
+    observe: Observe,
+) -> Iterator[ColumnCost]:
+    """What each column costs."""
+    attributes, losses = problem.table.attributes, levels.losses
+    shares = loss_shares(losses, [attribute.priority for attribute in attributes])
+    for index, (attribute, loss, share) in enumerate(zip(attributes, losses, shares, strict=True)):
+        at = stated[attribute.name]
+        yield ColumnCost(
+            column=attribute.name,
+            level=max(at),
+            height=attribute.height,
+            limit=attribute.limit,
+            loss=loss,
+            share=share,
+            records_at=at,
+            without=_without(problem, losses, index, settings, observe),
+        )
+
+
+def _without(
+    problem: Problem, losses: Any, index: int, settings: Search, observe: Observe
+) -> WithoutColumn | None:
+    """What the other columns lose now, and by another local search if there were only these."""
+    rest = without(problem, index)
+    if rest is None or not any(each.priority > 0 for each in rest.table.attributes):
+        return None
+    now = join(rest, [*losses[:index], *losses[index + 1 :]])
+    last = search_local(rest, settings, observe, keep_best=True)
+    if last.best is None:
+        return WithoutColumn(now, None, None, proved=False)
+    return WithoutColumn(now, min(last.best.loss, now), None, isinstance(last, Proved))
+
+
+def _notes(last: Progress) -> Iterator[str]:
+    """How the search ended."""
+    if isinstance(last, Proved):
+        yield "No local recoding loses less: that is proved."
+        return
+    ended = ""
+    if isinstance(last, Stopped) and last.reason != NO_PROOF:
+        ended = f", which ended by its {last.reason}"
+    yield (
+        f"Another local recoding may lose as little as {last.bound:.6f} (gap {last.gap:.1%}): "
+        f"that is the bound of this search{ended}."
+    )
