@@ -349,7 +349,8 @@ class Trial:
     """What one strategy found: its best node, how far it may be from the optimum, what it took.
 
     `loss` is None where nothing was found, and `ended` says why the search ended. `curve` has each
-    new best loss with its second. `memory` is in bytes, None where it is not known.
+    new best loss with its second. `memory` is in bytes, None where it is not known. In local
+    recoding `levels` has the released records at each level.
     """
 
     strategy: str
@@ -357,7 +358,7 @@ class Trial:
     proved: bool
     bound: float
     gap: float
-    levels: Mapping[str, int]
+    levels: Mapping[str, StatedLevels]
     suppressed: int
     checked: int
     boxes: int

@@ -91,6 +91,39 @@ def test_the_command_compares_the_strategies_that_it_names(folder: Path) -> None
     assert (folder / "c.html").read_text().startswith("<!doctype html>")
 
 
+def test_local_recoding_is_one_of_the_compared(folder: Path) -> None:
+    found = shoal.compare(folder / "d.yaml", ["box", "local"], time_limit=20)
+    local, box = found.trials
+    assert (local.strategy, box.strategy) == ("local", "box")
+    assert local.loss is not None
+    assert box.loss is not None
+    assert local.bound <= local.loss < box.loss
+    kept = found.records - local.suppressed
+    for levels in local.levels.values():
+        assert not isinstance(levels, int)
+        assert sum(levels.values()) == kept
+    written = json.loads(document(found))["trials"][0]
+    assert set(written["levels"]) == {"a", "b"}
+    assert local.curve[-1][1] == local.loss
+    assert "local" in text(found)
+    assert "local" in page(found)
+
+
+def test_a_local_definition_is_compared_with_the_strategies(folder: Path) -> None:
+    (folder / "local.yaml").write_text(DEFINITION + "recoding: local\nsearch: {effort: low}\n")
+    found = shoal.compare(folder / "local.yaml", time_limit=20)
+    names = [trial.strategy for trial in found.trials]
+    assert names[0] == "local"
+    assert {"box", "datafly"} <= set(names)
+
+
+def test_local_recoding_is_refused_where_the_loss_is_of_levels(folder: Path) -> None:
+    (folder / "levels.yaml").write_text(DEFINITION + "loss: weighted\n")
+    with pytest.raises(shoal.ShoalError) as refused:
+        shoal.compare(folder / "levels.yaml", ["box", "local"])
+    assert refused.value.code == "no-local-recoding"
+
+
 def test_an_unknown_strategy_is_refused_before_anything_is_read(folder: Path) -> None:
     (folder / "nothing.yaml").write_text(DEFINITION.replace("t.csv", "not-there.csv"))
     with pytest.raises(shoal.BadDefinition, match="is no strategy"):

@@ -237,10 +237,7 @@ def test_the_commands_run_and_verify_a_local_release(tmp_path: Path) -> None:
     assert verified.exit_code == 0, verified.output
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["solutions", "lattice", "what-if", "frontier", "compare"],
-)
+@pytest.mark.parametrize("command", ["solutions", "lattice", "what-if", "frontier"])
 def test_commands_about_nodes_refuse_a_local_definition(tmp_path: Path, command: str) -> None:
     write_table(tmp_path)
     definition = tmp_path / "definition.json"

@@ -15,13 +15,16 @@ EXAMPLES = """
 Examples:
   shoal compare patients.yaml
   shoal compare patients.yaml --strategies box,flash,ola --time-limit 30s
+  shoal compare patients.yaml --strategies box,local
   shoal compare patients.yaml --json compared.json --report compared.html
 """
 
 
 def compare(
     definition: Annotated[Path, typer.Argument(help="The definition, YAML, JSON or XML.")],
-    strategies: Annotated[str, typer.Option(help="Names separated by commas, or `all`.")] = "all",
+    strategies: Annotated[
+        str, typer.Option(help="Names separated by commas, or `all`; `local` is local recoding.")
+    ] = "all",
     time_limit: Annotated[
         str | None, typer.Option(help="Stop each search after, such as 30s or 5min.")
     ] = None,

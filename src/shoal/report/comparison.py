@@ -60,8 +60,8 @@ def page(comparison: Comparison) -> str:
     lines = _lines(comparison)
     over_time = Section("Loss over time", (f"{NOTHING.capitalize()}.",))
     if lines:
-        drawn = chart(lines, "Best loss of each strategy", "A line falls at each better node.")
-        said = "Each line falls when its strategy finds a better node."
+        drawn = chart(lines, "Best loss of each strategy", "A line falls at each better solution.")
+        said = "Each line falls when its strategy finds a better solution."
         over_time = Section("Loss over time", (said,), pictures=(drawn,))
     about = Section("What was compared", (_about(comparison),))
     return html_page(

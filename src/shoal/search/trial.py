@@ -1,7 +1,7 @@
 """A search in a process of its own, so that its time and memory can be measured.
 
-The child reads a problem and the options of a search from its standard input, and writes the events
-of the search and finally its memory to its standard output.
+The child reads a problem, the options of a search and perhaps its strategy from its standard input,
+and writes the events of the search and finally its memory to its standard output.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from shoal.search.run import strategy_of
 if TYPE_CHECKING:
     from shoal.definition.model import Search
     from shoal.search.problem import Problem
+    from shoal.search.strategies import Strategy
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,12 @@ class Memory:
     peak: int
 
 
-def attempt(problem: Problem, options: Search) -> Generator[Progress | Memory]:
+def attempt(
+    problem: Problem, options: Search, strategy: Strategy | None = None
+) -> Generator[Progress | Memory]:
     """The events of a search in another process, then its memory.
+
+    A `strategy` is used in place of the one that the options name.
 
     When the caller closes the generator, the child is killed; when the child dies, the events end.
     """
@@ -46,7 +51,7 @@ def attempt(problem: Problem, options: Search) -> Generator[Progress | Memory]:
     assert process.stdout is not None  # piped  # noqa: S101
     try:
         with process.stdin as request:
-            pickle.dump((problem, options), request)
+            pickle.dump((problem, options, strategy), request)
         yield from _answers(process.stdout)
     except (EOFError, BrokenPipeError):
         return
@@ -66,12 +71,12 @@ def _answers(stream: IO[bytes]) -> Iterator[Progress | Memory]:
 
 def main() -> None:
     """The child: search, and send the events."""
-    problem, options = pickle.load(sys.stdin.buffer)  # noqa: S301 our own parent
+    problem, options, strategy = pickle.load(sys.stdin.buffer)  # noqa: S301 our own parent
     gc.collect()
     before = _reset_peak()
     limits = Limits(options.time_limit, options.gap, options.threads)
     sent = time.monotonic()
-    for event in strategy_of(options).search(problem, limits):
+    for event in (strategy or strategy_of(options)).search(problem, limits):
         if type(event) is not Progress or time.monotonic() - sent > 0.1:
             sent = time.monotonic()
             _send(event)
