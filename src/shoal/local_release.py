@@ -13,6 +13,7 @@ import numpy as np
 
 from shoal.errors import UserError
 from shoal.proof.price_file import PriceClaim
+from shoal.recoding.local.raised import RaisedSearch
 from shoal.recoding.local.run import LocalSearch, refusal
 from shoal.recoding.local.solution import SUPPRESSED, LocalBest, attribute_losses
 from shoal.releasing import LocalLevels
@@ -60,17 +61,14 @@ def refuse_local(definition: Definition, what: str, instead: str) -> None:
 
 def check_local(prepared: Prepared) -> None:
     """Refuse, before the search, what cannot be recoded locally or could not be verified."""
-    table = prepared.table
     reason = refusal(prepared.problem)
-    if reason is None and table.raised is not None:
-        reason = "there are more distinct tuples than `engine.tuples` allows to read"
     if reason is not None:
         raise UserError(
             reason,
             code="no-local-recoding",
             hint="use full-domain recoding, or another loss, model or source",
         )
-    for attribute in table.attributes:
+    for attribute in prepared.table.attributes:
         _refuse_ambiguous(attribute.hierarchy)
 
 
@@ -101,7 +99,8 @@ def search_local(
     problem: Problem, options: Search, observe: Callable[[Progress], None], *, keep_best: bool
 ) -> Progress:
     """The last event of the search for a local recoding."""
-    strategy = LocalSearch(effort=options.effort or "normal")
+    local = LocalSearch(effort=options.effort or "normal")
+    strategy = local if problem.table.raised is None else RaisedSearch(local)
     return search(problem, options, observe, keep_best=keep_best, strategy=strategy)
 
 

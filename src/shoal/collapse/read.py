@@ -126,7 +126,7 @@ def _raised(large: Large) -> Collapsed:
     table = replace(
         encode(large.definition, counted, large.attributes),
         removed=large.removed,
-        raised=Raised(bottom, large.records_of),
+        raised=Raised(bottom, large.records_of, large.merged(bottom)),
     )
     return Collapsed(large.definition, table, large.values)
 

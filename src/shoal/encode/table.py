@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from shoal.encode.hierarchy import Hierarchy
     from shoal.encode.persons import Persons
     from shoal.encode.rows import Column
+    from shoal.engines.base import Generalization
     from shoal.values import Ints, Node
 
 
@@ -67,11 +68,15 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class Raised:
-    """The lowest levels at which tuples are distinguished, since no solution uses lower ones, and
-    the records that have each code of each attribute."""
+    """The lowest levels at which tuples are distinguished, since no node with lower ones is safe,
+    and the records that have each code of each attribute.
+
+    `joined` says of the values of an attribute as which of them each was counted.
+    """
 
     bottom: Node
     records_of: tuple[Ints, ...]
+    joined: Mapping[str, Generalization] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,8 +54,14 @@ def local_recoding(
     levels: Ints,
     kept: Bools,
 ) -> Recoding:
-    """The release of the kept tuples, each at its own levels: `levels[t, j]` of attribute `j`."""
-    unchanged = {attribute.name: Generalization((), ()) for attribute in table.attributes}
+    """The release of the kept tuples, each at its own levels: `levels[t, j]` of attribute `j`.
+
+    Values of a raised table are first replaced by those as which they were counted.
+    """
+    joined = {} if table.raised is None else table.raised.joined
+    counted = {
+        each.name: joined.get(each.name, Generalization((), ())) for each in table.attributes
+    }
     plan = recoding(
         definition,
         columns=columns,
@@ -66,7 +72,7 @@ def local_recoding(
     )
     return replace(
         plan,
-        generalized=unchanged,
+        generalized=counted,
         classes=_texts(table, np.flatnonzero(kept)),
         labels=_labels_at(table, np.flatnonzero(kept), levels),
     )

@@ -308,7 +308,10 @@ def lost(result: Result) -> tuple[str, ...]:
         )
     if result.raised:
         levels = ", ".join(f"{name} from level {level}" for name, level in result.raised.items())
-        lines.append(f"Too many tuples to read: counted {levels} up, since none below is safe.")
+        why = "since none below is safe"
+        if result.recoding == "local":
+            why = "so that no class has a lower level; the bound holds for lower levels too"
+        lines.append(f"Too many tuples to read: counted {levels} up, {why}.")
     return tuple(lines)
 
 
