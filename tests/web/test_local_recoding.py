@@ -13,12 +13,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import commands
-from recoding.test_local_release import NAMES, write_table
+from recoding.test_local_release import NAMES, definition_in, write_table
 from shoal.web.projects import Project
 from web.accessible import violations
 from web.journey import assert_equals_the_command_line, download, go_on, new_project, search
 from web.searched import THREE, beside, searched_demo
-from web.seeded import definition_of, demo_project
+from web.seeded import definition_of, demo_project, seed_project
 from web.server import Running
 from web.tabs import Tabs
 
@@ -68,6 +68,7 @@ def test_a_file_is_uploaded_recoded_locally_and_verified(page: Page, tmp_path: P
     assert "--node" not in page.locator(".command code").inner_text()
     own = tmp_path / "own"
     assert_equals_the_command_line(page, own, data)
+    download(page, "Transformation", own / "pages")
     result = download(page, "Result, JSON", own)
     levels = json.loads(result.read_text(encoding="utf-8"))["levels"]
     assert max(len(levels[name]) for name in NAMES) > 1
@@ -144,9 +145,17 @@ def test_a_stopped_local_search_is_released_as_it_was_seen(
     page: Page, ui_server: Running, tmp_path: Path
 ) -> None:
     data = ui_server.folder / "data"
-    project = searched_demo(data, THREE, recoding="local", search={"time limit": "0.01s"})
+    write_table(tmp_path, records=20_000)
+    mapping = definition_in(tmp_path, search={"effort": "high"})
+    keys = {key: each for key, each in mapping.items() if key not in ("source", "output")}
+    project = seed_project(data, tmp_path / "data.csv", keys)
     page.goto(f"/project/{project.id}/search")
-    expect(page.get_by_text("The time limit ended the search")).to_be_visible()
+    page.get_by_role("button", name="Start the search").click()
+    stop = page.get_by_role("button", name="Stop and keep the best")
+    expect(stop).to_be_enabled()
+    expect(page.get_by_text(re.compile("the best found loses"))).to_be_visible()
+    stop.click()
+    expect(page.get_by_text("You stopped the search; the best found so far")).to_be_visible()
     page.goto(f"/project/{project.id}/decide")
     expect(page.get_by_text("The search was stopped: a better one may exist")).to_be_visible()
     page.goto(f"/project/{project.id}/explore")

@@ -50,7 +50,7 @@ def command_of(project: Project, standing: Standing) -> str:
         levels=standing.needed(),
         time_limit=standing.search_limit(),
         report=names["report"],
-        transformation=None if standing.is_local else names["transformation"],
+        transformation=names["transformation"],
     )
 
 

@@ -62,6 +62,30 @@ def test_a_definition_file_is_run_with_its_files_and_gives_the_same_release(
     assert client.job(job.id).state() == "done"
 
 
+def test_a_definition_is_recoded_locally_over_the_network(
+    client: shoal.Client, definition: Path
+) -> None:
+    text = definition.read_text() + "recoding: local\nsearch: {effort: low}\n"
+    definition.write_text(text.replace("hierarchy: levels/ages.csv", "hierarchy: {mask: 2}"))
+    job = client.run(definition, FILES[:1])
+    bests: list[object] = []
+    result = job.wait(lambda event: bests.append(event.data.get("best")))["result"]
+    found = [each for each in bests if isinstance(each, dict)]
+    assert found
+    assert all(each["node"] is None and each["loss"] >= 0 for each in found)
+    assert result["recoding"] == "local"
+    saved = job.save_release(definition.parent / "remote.csv")
+    local = shoal.run(definition)
+    assert saved.read_bytes() == (definition.parent / "safe.csv").read_bytes()
+    assert {
+        name: {int(n): records for n, records in levels.items()}
+        for name, levels in result["levels"].items()
+    } == local.levels
+    with pytest.raises(ShoalError) as refused:
+        client.run(definition, FILES[:1], node={"age": 1, "zip": 1}).wait()
+    assert refused.value.code == "full-domain-only"
+
+
 def test_an_upload_can_be_used_again_by_its_id(client: shoal.Client, definition: Path) -> None:
     upload = client.upload(definition.parent / "people.csv")
     files = {"people.csv": upload, "levels/ages.csv": "levels/ages.csv"}

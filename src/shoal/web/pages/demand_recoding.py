@@ -42,7 +42,7 @@ class RecodingChoice:
         made = ui.radio(TITLES, value=said if said in TITLES else FULL_DOMAIN)
         attributes(made.classes("recodings"), aria_label="How values are generalized")
         for number, (name, title) in enumerate(TITLES.items()):
-            with made.add_slot(f"label-{number}"), box("stack"):
+            with made.add_slot(f"label-{number}"), box("recoding"):
                 text("span", title, "strong")
                 text("span", MEANINGS[name], "quiet")
         made.on_value_change(lambda: self._save(made.value))

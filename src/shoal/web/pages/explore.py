@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from shoal.web.pages.frame import StepFrame
     from shoal.web.services import Services
 
+ABOUT = "Every way to generalize, what it protects and what it costs."
+ABOUT_LOCAL = "How far each column is generalized, and what that protects."
 BEST, SECONDS = 12, 60.0
 """So many of the best nodes are listed, looked for no longer than this."""
 
@@ -49,11 +51,10 @@ def register(services: Services) -> None:
         project = services.projects.get(id, user.name)
         ui.add_head_html(f'<link rel="stylesheet" href="{static("nodes.css")}">')
         with step_page(services, user, project, "explore") as frame:
-            with frame.main:
-                frame.title(
-                    "Explore", "Every way to generalize, what it protects and what it costs."
-                )
             standing = standing_of(services, project)
+            is_local = standing is not None and standing.is_local
+            with frame.main:
+                frame.title("Explore", ABOUT_LOCAL if is_local else ABOUT)
             if standing is None:
                 say_search_first(frame)
             elif standing.is_local:

@@ -50,11 +50,14 @@ class ExploreLocal:
         with frame.main:
             note(NO_LATTICE)
             with panel("Levels of each column", "level"):
-                self._show_levels()
+                said = "The released records at each level, with the most frequent label of each."
+                text("p", said, "quiet")
+                self._levels = box("mixed-levels", "ul")
+                self._show_levels({})
             self._progress = JobProgress(
                 frame.services, frame.user, frame.numbers, on_done=self._counted
             )
-            self._content = box("stack")
+            self._content = box("stack loose")
         with frame.side:
             self._show_side()
         to = f"/project/{frame.project.id}"
@@ -71,17 +74,18 @@ class ExploreLocal:
     def _counted(self, job: Job) -> None:
         self._show(self._frame.services.jobs.result(job.id, self._frame.user.name))
 
-    def _show_levels(self) -> None:
+    def _show_levels(self, examples: Mapping[str, Mapping[str, str]]) -> None:
         found, numbers = self._standing.found, self._frame.numbers
-        text("p", "The released records at each level; level 0 is unchanged.", "quiet")
-        with box("mixed-levels", "ul"):
+        self._levels.clear()
+        with self._levels:
             for name, levels in found.levels.items():
                 lost = loss_text(numbers, found.losses[name], found.loss_model, 1)
                 with box("stack tight", "li"):
                     with box("line between"):
                         text("h3", name, "clip")
                         text("span", f"{lost} lost", "num small")
-                    level_bars(numbers, name, levels, found.heights[name])
+                    shown = examples.get(name, {})
+                    level_bars(numbers, name, levels, found.heights[name], shown)
 
     def _show_side(self) -> None:
         found, numbers = self._standing.found, self._frame.numbers
@@ -109,6 +113,7 @@ class ExploreLocal:
 
     def _show(self, plain: Mapping[str, Any]) -> None:
         numbers = self._frame.numbers
+        self._show_levels({each["name"]: each["examples"] for each in plain["columns"]})
         self._content.clear()
         with self._content:
             with panel("The largest classes", "class"):
@@ -123,14 +128,22 @@ class ExploreLocal:
                 show_risk(self._frame, plain)
 
 
-def level_bars(numbers: Numbers, name: str, levels: Mapping[str, int], height: int) -> None:
-    """A bar for each level of a column: the released records that have it."""
+def level_bars(
+    numbers: Numbers,
+    name: str,
+    levels: Mapping[str, int],
+    height: int,
+    examples: Mapping[str, str],
+) -> None:
+    """A bar for each level of a column: the released records that have it, and one label."""
     total = sum(levels.values()) or 1
     with attributes(box("level-bars", "ul"), aria_label=f"Records at each level of {name}"):
         for level in range(height + 1):
             records = levels.get(str(level), 0)
             share = numbers.percent(records / total, 1)
             with box("bar-row" if records else "bar-row quiet", "li"):
-                text("span", f"level {level}")
+                with box("level-name"):
+                    text("span", f"level {level}")
+                    text("span", examples.get(str(level), ""), "quiet small clip")
                 meter(records / total, share)
                 text("span", f"{numbers.count(records)} ({share})", "num small")

@@ -53,7 +53,7 @@ ABOUT_LOCAL = (
     "The search puts similar records into classes and gives each class the lowest levels that it "
     "can have; then it improves the classes and proves a bound. Nothing is written."
 )
-LOCAL_ENDED = "The search is complete: it ends by itself, with a bound and mostly without a proof."
+LOCAL_ENDED = "The search ended by itself. It is not proved that there is no better recoding."
 ENDED = {
     "interrupted": "You stopped the search; the best found so far is kept.",
     "time limit": "The time limit ended the search; the best found so far is kept.",
@@ -255,7 +255,7 @@ class _Page:
             return
         if mixed and found["ended"] == NO_PROOF:
             bound = loss_text(self.numbers, found["bound"], self.model)
-            note(f"{LOCAL_ENDED} No local recoding that is safe can lose less than {bound}.")
+            note(f"{LOCAL_ENDED} No safe one can lose less than {bound}.")
         else:
             note(ENDED.get(found["ended"], f"The search ended: {found['ended']}."), "warning")
 

@@ -37,8 +37,7 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
     with laid_out(layout) as definition:
         limit = {"search": {"time limit": arguments.get("seconds")}}
         limited = override(definition, limit, layout["file"])
-        has_plan = limited.population is None and limited.recoding == "full-domain"
-        plan = names["transformation"] if has_plan else None
+        plan = None if limited.population is not None else names["transformation"]
         result = release(
             limited,
             observe=context.observe,
