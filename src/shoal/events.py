@@ -76,9 +76,14 @@ class Stopped(Progress):
 
 @dataclass(frozen=True)
 class Released:
-    """The output was verified and published."""
+    """The output was verified and published.
+
+    `other` finds what the other recoding would have lost, as a sentence; None where it does not
+    know. That can take seconds.
+    """
 
     result: Result
+    other: Callable[[], str | None] = field(default=lambda: None, compare=False, repr=False)
 
 
 Event: TypeAlias = Phase | Working | Progress | Released

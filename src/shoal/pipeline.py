@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ from shoal.local_release import (
     price_claim,
     search_local,
 )
+from shoal.other_recoding import other_recoding
 from shoal.proof.format import LevelRange, subject_of
 from shoal.proof.log import ProofLog
 from shoal.recoding.local.solution import LocalBest
@@ -139,7 +141,7 @@ def run(
                 log.publish()
             if plan is not None:
                 plan.publish()
-    observe(Released(result))
+    observe(Released(result, partial(_other_recoding, made)))
     return result
 
 
@@ -270,6 +272,12 @@ def load(definition: Definition | Mapping[str, Any] | str | Path) -> Definition:
     if isinstance(definition, Mapping):
         return from_mapping(definition)
     return definition
+
+
+def _other_recoding(made: Made) -> str | None:
+    """What the other recoding would have lost, where that is known."""
+    found = None if made.found.choice else other_recoding(made.prepared, made.found.best)
+    return None if found is None else str(found)
 
 
 def _target(definition: Definition, file: str) -> Target:

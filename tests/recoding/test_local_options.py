@@ -91,3 +91,36 @@ def test_a_frame_is_recoded_with_an_effort(tmp_path: Path, efforts: list[str]) -
     )
     assert result.recoding == "local"
     assert efforts == ["high"]
+
+
+def test_the_command_says_in_a_line_what_the_other_recoding_would_lose(tmp_path: Path) -> None:
+    write_table(tmp_path, records=300)
+    definition, run = tmp_path / "definition.json", CliRunner()
+    definition.write_text(json.dumps(definition_in(tmp_path)), encoding="utf-8")
+    losses = {}
+    for recoding in ("local", "full-domain"):
+        mapping = definition_in(tmp_path, recoding=recoding)
+        losses[recoding] = shoal.run(mapping).loss
+    local, full = (f"{losses[name]:.4f}" for name in ("local", "full-domain"))
+    said = run.invoke(app, ["run", str(definition)]).stdout.splitlines()[-1]
+    assert said.startswith(f"Full-domain recoding would lose {full} instead of {local}: ")
+    ran = run.invoke(app, ["run", str(definition), "--recoding", "full-domain"])
+    said = ran.stdout.splitlines()[-1]
+    assert said.startswith("Local recoding would lose about 0.")
+    assert f" instead of {full}: `recoding: local`" in said
+    assert run.invoke(app, ["run", str(definition), "--quiet"]).stdout == ""
+
+
+@pytest.mark.parametrize(
+    "keys", [{"loss": "discernibility"}, {"k": 200}], ids=["loss", "no better"]
+)
+def test_nothing_is_said_where_the_other_recoding_is_refused_or_no_better(
+    tmp_path: Path, keys: dict[str, Any]
+) -> None:
+    write_table(tmp_path)
+    definition = tmp_path / "definition.json"
+    mapping = definition_in(tmp_path, recoding="full-domain", **keys)
+    definition.write_text(json.dumps(mapping), encoding="utf-8")
+    ran = CliRunner().invoke(app, ["run", str(definition)])
+    assert ran.exit_code == 0, ran.output
+    assert "ocal recoding would" not in ran.stdout

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from shoal.definition.model import Definition
+    from shoal.events import Event, Released
     from shoal.pipeline import Ask
     from shoal.values import Result
 
@@ -146,6 +147,7 @@ def run_definition(
     from shoal.cli.interrupts import Interrupts
     from shoal.cli.terminal import Display, show_result
     from shoal.errors import Infeasible, after_publishing
+    from shoal.events import Released
     from shoal.pipeline import run as run_pipeline
 
     check_files(definition, json, proof, file, transformation)
@@ -154,9 +156,16 @@ def run_definition(
     def clean() -> None:
         remove_leftovers(definition, proof, transformation)
 
+    released: list[Released] = []
+
+    def show(event: Event) -> None:
+        display.observe(event)
+        if isinstance(event, Released):
+            released.append(event)
+
     with Interrupts() as interrupts, Display(quiet=quiet) as display:
         try:
-            with interrupts.release(display.observe, clean) as observe:
+            with interrupts.release(show, clean) as observe:
                 result = run_pipeline(
                     definition,
                     observe=observe,
@@ -179,7 +188,18 @@ def run_definition(
         tell_of_proof(result, proof, quiet=quiet)
     if transformation is not None and not quiet:
         typer.echo(f"Transformation: {transformation}")
+    if not quiet:
+        tell_of_other_recoding(released)
     return result
+
+
+def tell_of_other_recoding(released: Sequence[Released]) -> None:
+    """Say in a line what the other recoding would have lost; an interrupt only ends that."""
+    try:
+        for line in filter(None, (each.other() for each in released)):
+            typer.echo(line)
+    except KeyboardInterrupt:
+        return
 
 
 def tell_of_proof(result: Result, proof: Path, *, quiet: bool) -> None:
