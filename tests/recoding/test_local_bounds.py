@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +17,7 @@ from shoal.proof.prices import Column, Violation, check_prices
 from shoal.recoding.local.bound import VISITS, Bound
 from shoal.recoding.local.prepare import UNIT, prepare
 from shoal.recoding.local.run import LocalSearch
+from shoal.recoding.local.solution import SUPPRESSED, LocalBest, Recoding
 from shoal.search.incumbent import Limits
 from shoal.search.objective import CellObjective
 from shoal.search.problem import Problem
@@ -120,6 +122,69 @@ def test_records_are_bounded_whatever_the_effort(distances: int) -> None:
     less.by_records(distances)
     assert (less.prices <= bound.prices).all()
     assert less.loss < bound.loss
+
+
+def by_labels(bound: Bound, branches: int = 10**6) -> None:
+    """Bound by the cheapest labels, from what a recoding pays."""
+    *_, last = LocalSearch("low").search(bound.prepared.problem, Limits(threads=1))
+    assert isinstance(last.best, LocalBest)
+    for _ in bound.by_labels(last.best.recoding, branches=branches):
+        pass
+
+
+def cheapest_labels(bound: Bound, k: int) -> list[int]:
+    """What the cheapest label costs that each tuple shares with `k` records, node by node."""
+    problem, costs = bound.prepared.problem, bound.costs
+    table, lattice = problem.table, problem.lattice
+    found = [UNIT] * table.tuples
+    ranges = (range(low, top + 1) for low, top in zip(lattice.bottom, lattice.top, strict=True))
+    for node in itertools.product(*ranges):
+        classes = problem.partition(node)
+        sizes = classes.counts.sizes[classes.class_of]
+        for t in np.flatnonzero(sizes >= k).tolist():
+            cost = 0
+            for j, level in enumerate(node):
+                cell = costs.start[j] + level * costs.codes[j] + table.codes[j][t]
+                cost += int(costs.cost[cell])
+            found[t] = min(found[t], cost)
+    return found
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "geometric"])
+@pytest.mark.parametrize(("seed", "records"), [(11, 30), (12, 150), (13, 700)])
+def test_a_record_costs_at_least_its_cheapest_label_with_k_records(
+    seed: int, records: int, aggregate: str
+) -> None:
+    bound = bound_of(random_problem(seed, records, K), aggregate)
+    by_labels(bound)
+    least = cheapest_labels(bound, K)
+    assert (bound.prices <= least).all()
+    assert (bound.prices == least).mean() > 0.9
+    assert violation(bound, bound.prices) is None
+
+
+@pytest.mark.parametrize("branches", [0, 1, 2])
+def test_labels_are_a_bound_whatever_the_effort(branches: int) -> None:
+    bound, less = (bound_of(random_problem(14, 150, K)) for _ in range(2))
+    by_labels(bound)
+    by_labels(less, branches)
+    assert (less.prices <= bound.prices).all()
+    assert 0 < less.loss < bound.loss
+
+
+def test_labels_are_closer_than_distances_and_not_tried_where_that_takes_long() -> None:
+    bound = bound_of(random_problem(15, 300, K))
+    bound.by_records(10**9)
+    by_records = bound.loss
+    assert list(bound.by_labels(no_recoding(bound.prepared.problem), most_work=10)) == []
+    by_labels(bound)
+    assert bound.loss > by_records
+
+
+def no_recoding(problem: Problem) -> Recoding:
+    """All tuples suppressed."""
+    attributes = len(problem.table.attributes)
+    return Recoding(np.full(problem.table.tuples, SUPPRESSED), np.zeros((0, attributes), np.int64))
 
 
 def test_a_record_costs_at_least_its_distance_to_the_nearest_that_make_k() -> None:

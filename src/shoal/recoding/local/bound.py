@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.recoding.local.labels import Labels, work
 from shoal.recoding.local.prepare import UNIT, costs_of
 from shoal.recoding.local.prices import GIVEN_UP, VISITED, Prices
 from shoal.recoding.local.records import Records
-from shoal.recoding.local.solution import PricedBound
+from shoal.recoding.local.solution import SUPPRESSED, PricedBound
 from shoal.search.objective import CellObjective
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.recoding.local.prepare import Prepared
+    from shoal.recoding.local.solution import Recoding
     from shoal.values import Ints
 
     Floats = NDArray[np.float64]
@@ -39,6 +41,16 @@ LEAST_SLOPE_AT = 1e-6
 
 DISTANCES = 1000
 """Distances that are measured for a tuple at most, unless the caller says otherwise."""
+
+FEW_DISTANCES = 200
+"""The same for a first bound, where a closer one follows."""
+
+BRANCHES = 300
+"""Branches over levels that are followed for a tuple at most, unless the caller says otherwise."""
+
+LABEL_WORK = 5 * 10**9
+"""Words that are added up to find near tuples at most, unless the caller says otherwise: three or
+four in a nanosecond."""
 
 VISITS = 3 * 10**8
 """Tuples that are visited for one capping of prices at most, unless the caller says otherwise."""
@@ -92,6 +104,7 @@ class Bound:
     pool: ThreadPoolExecutor
     prices: Ints = field(init=False)
     loss: float = 0.0
+    gave_up: bool = False
 
     def __post_init__(self) -> None:
         objective = self.prepared.problem.objective
@@ -99,6 +112,12 @@ class Bound:
         self.scale = scale_of(objective, self.best)
         self.costs = costs_of(self.prepared.problem, self.scale.shares, by_label=False)
         self.prices = np.zeros(self.prepared.problem.table.tuples, np.int64)
+        self._each = self.prices
+
+    @property
+    def work(self) -> int:
+        """The words that `by_labels` adds up."""
+        return work(self.prepared)
 
     def _offer(self, prices: Ints) -> None:
         table = self.prepared.problem.table
@@ -114,7 +133,34 @@ class Bound:
     def by_records(self, distances: int = DISTANCES) -> None:
         """Record by record: always affordable, often half of the loss."""
         tree = Records(self.prepared, self.costs, fewest(self.prepared))
-        self._offer(tree.least(np.full(len(self.prices), UNIT), distances, self.pool))
+        self._each = tree.least(np.full(len(self.prices), UNIT), distances, self.pool)
+        self._offer(self._each)
+
+    def by_labels(
+        self, recoding: Recoding, most_work: int = LABEL_WORK, branches: int = BRANCHES
+    ) -> Iterator[None]:
+        """Record by record, too: the cheapest label that a record shares with enough others.
+
+        It is closer, but takes time by the square of the tuples; nothing where that is too long.
+        """
+        if self.work > most_work:
+            return
+        labels = Labels(self.prepared, self.costs, fewest(self.prepared))
+        for found in labels.least(self._paid(recoding), branches, self.pool):
+            self._offer(np.maximum(self._each, found))
+            yield
+
+    def _paid(self, recoding: Recoding) -> Ints:
+        """What a record of each tuple costs in a recoding, in these units."""
+        table, costs = self.prepared.problem.table, self.costs
+        kept = recoding.class_of != SUPPRESSED
+        levels = recoding.levels[recoding.class_of[kept]]
+        paid = np.full(table.tuples, UNIT, np.int64)
+        paid[kept] = sum(
+            costs.cost[costs.start[j] + levels[:, j] * costs.codes[j] + table.codes[j][kept]]
+            for j in range(len(table.attributes))
+        )
+        return paid
 
     def by_prices(self, paid: Ints, visits: int = VISITS) -> Iterator[None]:
         """Prices that start at what records pay now, capped, raised and capped again.
@@ -127,6 +173,7 @@ class Bound:
             prices = dual.capped(prices, visits)
             self._offer(prices)
             yield
-            if dual.done[GIVEN_UP] or dual.done[VISITED] > visits:
+            self.gave_up = bool(dual.done[GIVEN_UP]) or bool(dual.done[VISITED] > visits)
+            if self.gave_up:
                 return
             prices = (prices * (1 + raised)).astype(np.int64)

@@ -23,7 +23,7 @@ from shoal.privacy.population import DeltaPresence, KMap
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.risk import AverageRisk, RecordsAbove
 from shoal.privacy.t_closeness import TCloseness
-from shoal.recoding.local.bound import DISTANCES, VISITS, Bound
+from shoal.recoding.local.bound import DISTANCES, FEW_DISTANCES, LABEL_WORK, VISITS, Bound
 from shoal.recoding.local.groups import Groups
 from shoal.recoding.local.prepare import MOST_LEVELS, PATH_BITS, costs_of, paths_of, prepare
 from shoal.recoding.local.solution import (
@@ -209,7 +209,7 @@ class LocalSearch:
             return
         bound = Bound(groups.prepared, run.best.loss, pool)
         more = MORE_EFFORT[self.effort]
-        bound.by_records(DISTANCES * more)
+        bound.by_records(DISTANCES * more if bound.work > LABEL_WORK * more else FEW_DISTANCES)
         yield from _bounded(run, bound)
         for _ in range(ROUNDS[self.effort]):
             yield from _watched(run, groups.anneal(STEPS))
@@ -217,6 +217,9 @@ class LocalSearch:
             run.sweeps += 1
         for _ in bound.by_prices(groups.paid, VISITS * more):
             yield from _bounded(run, bound)
+        if bound.gave_up and self.effort != "low":
+            for _ in bound.by_labels(run.best.recoding, LABEL_WORK * more):
+                yield from _bounded(run, bound)
 
     def _from_the_top(self, run: _Run, groups: Groups) -> Iterator[Progress]:
         """Split one group of all tuples: where models are strict, balls become too large."""

@@ -11,6 +11,8 @@
 #include "local_anneal.h"
 #include "local_prices.h"
 #include "local_records.h"
+#include "local_sets.h"
+#include "local_labels.h"
 #include "local_sizes.h"
 
 #ifdef _WIN32
@@ -103,4 +105,21 @@ EXPORTED int64_t shoal_tree_least(const Tree *tree, Int64s distance, Int64s boun
         visited += query.visited;
     }
     return visited;
+}
+
+EXPORTED int64_t shoal_labels_size(void) { return (int64_t)sizeof(Labels); }
+EXPORTED int64_t shoal_around_size(void) { return (int64_t)sizeof(Around); }
+
+/* Lower what each tuple from `first` to below `last` costs, at most, to what the cheapest label
+ * costs that it shares with `k` records, at least; whether the memory is right. */
+EXPORTED int64_t shoal_labels_least(const Labels *labels, Around *around, Int64s least,
+                                    int64_t first, int64_t last) {
+    if (!labels_are_right(labels) || !around_is_right(labels, around)
+        || least.length != labels->tuples || first < 0 || last > labels->tuples) {
+        return 0;
+    }
+    for (int64_t t = first; t < last; t++) {
+        AT(least, t) = least_of_label(labels, around, t, AT(least, t));
+    }
+    return 1;
 }
