@@ -110,47 +110,93 @@ static double cost_below(State *state, int64_t depth, int64_t j, int64_t *droppe
     return least_loss(state->class_loss, factor, classes, frame->removed + *dropped, 0);
 }
 
-/* Count the cells of a box with attribute `by` at `hi`; no attribute is if `by` is their number.
- *
- * `keys` are those of the cells of `lo`, from which the digit of `by` is subtracted. Where they are
- * not `exact`, equal ones are compared digit by digit. */
-static Cells count_cells(State *state, int64_t depth, int64_t by, bool exact) {
-    const Frame *frame = frame_at(state, depth);
-    const int64_t m = state->attributes, j = smaller(by, m - 1), tuples = frame->tuples;
-    const UInt32s class_of = classes_of(state, frame), column = column_of(state, frame, j);
-    const UInt32s group = group_at(state, j, AT(lo_of(state, depth), j)), chosen = state->chosen;
-    const Int32s weights = weights_of(state, frame), slots = state->slots, size = state->counts;
-    const UInt64s keys = state->keys, kept_keys = state->kept_keys;
-    const uint64_t multiplier = by < m ? AT(state->multiplier, j) : 0;
-    const uint64_t table = clear_slots(state, tuples);
-    AT(state->done, WORK) += 10 * tuples;
+/* The number of `sizes` that are not 0, the sum of their squares, and the largest. */
+static Cells measure_cells(Int32s sizes) {
     Cells cells = {0, 0.0, 0.0};
-    for (int64_t t = 0; t < tuples; t++) {
-        if (AT(class_of, t) == 0 || AT(weights, t) == 0) continue;
-        const uint64_t key = AT(keys, t) - (uint64_t)AT(group, AT(column, t)) * multiplier;
-        uint64_t at = slot_of(key, table);
-        for (;; at = (at + 1) & (table - 1)) {
-            const int64_t found = AT(slots, at);
-            if (found < 0) {
-                AT(slots, at) = (int32_t)cells.number;
-                AT(kept_keys, cells.number) = key;
-                AT(chosen, cells.number) = (uint32_t)t;
-                AT(size, cells.number) = AT(weights, t);
-                cells.number++;
-                break;
-            }
-            if (AT(kept_keys, found) == key
-                && (exact || same(state, depth, t, AT(chosen, found), by))) {
-                AT(size, found) += AT(weights, t);
-                break;
-            }
-        }
-    }
-    for (int64_t n = 0; n < cells.number; n++) {
-        cells.squares += (double)AT(size, n) * (double)AT(size, n);
-        cells.largest = greater(cells.largest, (double)AT(size, n));
+    for (int64_t n = 0; n < sizes.length; n++) {
+        const double size = (double)AT(sizes, n);
+        cells.number += AT(sizes, n) > 0;
+        cells.squares += size * size;
+        cells.largest = greater(cells.largest, size);
     }
     return cells;
+}
+
+/* Find the slot of a key: that of an equal one before it, whose number it has, or an empty one.
+ *
+ * Number `n` has the key `kept_keys[n]` and stands for tuple `chosen[n]`. Where keys are not
+ * `exact`, equal ones are compared digit by digit, without attribute `by`. */
+static inline int32_t *find_slot(const State *state, int64_t depth, uint64_t key, int64_t t,
+                                 int64_t by, bool exact, uint64_t table) {
+    for (uint64_t at = slot_of(key, table);; at = (at + 1) & (table - 1)) {
+        const int32_t found = AT(state->slots, at);
+        if (found < 0) return &AT(state->slots, at);
+        if (AT(state->kept_keys, found) == key
+            && (exact || same(state, depth, t, AT(state->chosen, found), by))) {
+            return &AT(state->slots, at);
+        }
+    }
+}
+
+/* List the cells of a box: cell `n` has the key `keys[n]`, and `order[n]` records, of which tuple
+ * `chosen[n]` is one. Before that, `keys[t]` are those of the tuples. */
+static Cells list_cells(State *state, int64_t depth, bool exact) {
+    const Frame *frame = frame_at(state, depth);
+    const int64_t tuples = frame->tuples;
+    const UInt32s class_of = classes_of(state, frame), sizes = state->order;
+    const Int32s weights = weights_of(state, frame), counts = state->counts;
+    const uint64_t table = clear_slots(state, tuples);
+    int64_t number = 0;
+    AT(state->done, WORK) += 10 * tuples;
+    for (int64_t t = 0; t < tuples; t++) {
+        if (t + KEYS_AHEAD < tuples) {
+            __builtin_prefetch(&AT(state->slots, slot_of(AT(state->keys, t + KEYS_AHEAD), table)));
+        }
+        if (AT(class_of, t) == 0 || AT(weights, t) == 0) continue;
+        const uint64_t key = AT(state->keys, t);
+        int32_t *slot = find_slot(state, depth, key, t, state->attributes, exact, table);
+        if (*slot < 0) {
+            *slot = (int32_t)number;
+            AT(state->kept_keys, number) = key;
+            AT(state->chosen, number) = (uint32_t)t;
+            AT(counts, number++) = AT(weights, t);
+        } else {
+            AT(counts, *slot) += AT(weights, t);
+        }
+    }
+    for (int64_t n = 0; n < number; n++) {
+        AT(state->keys, n) = AT(state->kept_keys, n);
+        AT(sizes, n) = (uint32_t)AT(counts, n);
+    }
+    return measure_cells(PART(counts, 0, number));
+}
+
+/* Count the cells of a box with attribute `by` at `hi`: unions of the `number` cells listed.
+ *
+ * The digit of `by` is subtracted from their keys. */
+static Cells count_cells(State *state, int64_t depth, int64_t by, int64_t number, bool exact) {
+    const Frame *frame = frame_at(state, depth);
+    const UInt32s group = group_at(state, by, AT(lo_of(state, depth), by));
+    const UInt32s column = column_of(state, frame, by), chosen = state->chosen;
+    const UInt64s keys = state->keys, kept_keys = state->kept_keys;
+    const uint64_t multiplier = AT(state->multiplier, by);
+    const uint64_t table = clear_slots(state, number);
+    const Int32s counts = PART(state->counts, 0, number);
+    AT(state->done, WORK) += 10 * number;
+    for (int64_t n = 0; n < number; n++) {
+        AT(kept_keys, n) = AT(keys, n) - AT(group, AT(column, AT(chosen, n))) * multiplier;
+        AT(counts, n) = 0;
+    }
+    for (int64_t n = 0; n < number; n++) {
+        if (n + KEYS_AHEAD < number) {
+            __builtin_prefetch(&AT(state->slots, slot_of(AT(kept_keys, n + KEYS_AHEAD), table)));
+        }
+        int32_t *slot =
+            find_slot(state, depth, AT(kept_keys, n), AT(chosen, n), by, exact, table);
+        if (*slot < 0) *slot = (int32_t)n;
+        AT(counts, *slot) += (int32_t)AT(state->order, n);
+    }
+    return measure_cells(counts);
 }
 
 /* Cut off levels between `low` and `high` whose bound is above the best; whether none is left.
@@ -163,7 +209,7 @@ static bool cut_by_cells(State *state, int64_t depth, double best) {
     const Int64s low = state->low, high = state->high, lo = lo_of(state, depth);
     const int64_t m = state->attributes, gone = frame->removed;
     const bool exact = make_keys(state, depth) < EXACT_KEYS;
-    const Cells cells = count_cells(state, depth, m, exact);
+    const Cells cells = list_cells(state, depth, exact);
     const double factor = factor_of(state, low);
     const double total = least_loss(loss, factor, cells, gone, frame->owes);
     if (total > best) {
@@ -183,7 +229,7 @@ static bool cut_by_cells(State *state, int64_t depth, double best) {
                 AT(low, j) += 1;
             }
         }
-        const Cells fewer = count_cells(state, depth, j, exact);
+        const Cells fewer = count_cells(state, depth, j, cells.number, exact);
         const double risen = factor + share_at(state, j, top) - share_at(state, j, AT(lo, j));
         AT(state->score, j) = least_loss(loss, risen, fewer, gone, frame->owes);
         if (AT(state->score, j) > best) {
