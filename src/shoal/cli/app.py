@@ -2,38 +2,73 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from shoal.cli import (
-    apply,
-    check,
-    clean,
-    compare,
-    convert,
-    demo,
-    doctor,
-    explain,
-    frontier,
-    hierarchy,
-    init,
-    lattice,
-    mart,
-    plugins,
-    risk,
-    run,
-    schema,
-    serve,
-    solutions,
-    ui,
-    utility,
-    verify,
-    what_if,
-)
+COMMANDS = {
+    "run": "Release what a definition says, verified.",
+    "apply": "Recode new records as a release was.",
+    "verify": "Say whether a written release is safe.",
+    "check": "Measure any file, without a definition.",
+    "risk": "Measure how likely people are recognised.",
+    "solutions": "List the best safe nodes, or all minimal ones.",
+    "lattice": "List every node, safe or not.",
+    "utility": "Measure what a release is still good for.",
+    "explain": "Say why records are suppressed.",
+    "what-if": "Say what single changes of a node mean.",
+    "frontier": "Say what each k and each suppression limit costs.",
+    "compare": "Compare search strategies on your data.",
+    "init": "Write a definition to start from.",
+    "convert": "Write a definition as YAML, JSON or XML.",
+    "schema": "Print the schema of definition files.",
+    "ui": "Open Shoal in the browser.",
+    "serve": "Serve Shoal to a team.",
+    "plugins": "List the privacy models and losses.",
+    "doctor": "Say which engines can be used here.",
+    "clean": "Remove what killed runs left behind.",
+    "demo": "Release an invented patient registry.",
+    "hierarchy": "Show, make and check hierarchies.",
+    "mart": "Release from several linked sources.",
+}
+"""What `shoal --help` says of each command. A command is the module of its name in this package."""
+
+
+class Commands(TyperGroup):
+    """The commands, each imported when it is first asked for."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        names: dict[str, Any] = dict.fromkeys(COMMANDS)
+        self.commands = names
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 as typer calls it
+        return list(self.commands)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 as typer calls it
+        if cmd_name in COMMANDS and self.commands[cmd_name] is None:
+            self.commands[cmd_name] = command(cmd_name)
+        return self.commands.get(cmd_name)
+
+
+def command(name: str) -> Any:
+    """A command as typer has it: the function of its module, or the sub-commands in its `app`."""
+    module = import_module(f"shoal.cli.{name.replace('-', '_')}")
+    parent = typer.Typer(rich_markup_mode=None)
+    parent.callback()(lambda: None)
+    if hasattr(module, "app"):
+        parent.add_typer(module.app, name=name, short_help=COMMANDS[name])
+    else:
+        function = getattr(module, name.replace("-", "_"))
+        parent.command(name, short_help=COMMANDS[name])(function)
+    return typer.main.get_group(parent).commands[name]
+
 
 app = typer.Typer(
     name="shoal",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -45,33 +80,6 @@ app = typer.Typer(
         "                   shoal run patients.yaml"
     ),
 )
-app.command("run", short_help="Release what a definition says, verified.")(run.run)
-app.command("apply", short_help="Recode new records as a release was.")(apply.apply)
-app.command("verify", short_help="Say whether a written release is safe.")(verify.verify)
-app.command("check", short_help="Measure any file, without a definition.")(check.check)
-app.command("risk", short_help="Measure how likely people are recognised.")(risk.risk)
-app.command("solutions", short_help="List the best safe nodes, or all minimal ones.")(
-    solutions.solutions
-)
-app.command("lattice", short_help="List every node, safe or not.")(lattice.lattice)
-app.command("utility", short_help="Measure what a release is still good for.")(utility.utility)
-app.command("explain", short_help="Say why records are suppressed.")(explain.explain)
-app.command("what-if", short_help="Say what single changes of a node mean.")(what_if.what_if)
-app.command("frontier", short_help="Say what each k and each suppression limit costs.")(
-    frontier.frontier
-)
-app.command("compare", short_help="Compare search strategies on your data.")(compare.compare)
-app.command("init", short_help="Write a definition to start from.")(init.init)
-app.command("convert", short_help="Write a definition as YAML, JSON or XML.")(convert.convert)
-app.command("schema", short_help="Print the schema of definition files.")(schema.schema)
-app.add_typer(hierarchy.app, name="hierarchy", short_help="Show, make and check hierarchies.")
-app.add_typer(mart.app, name="mart", short_help="Release from several linked sources.")
-app.command("ui", short_help="Open Shoal in the browser.")(ui.ui)
-app.command("serve", short_help="Serve Shoal to a team.")(serve.serve)
-app.command("plugins", short_help="List the privacy models and losses.")(plugins.plugins)
-app.command("doctor", short_help="Say which engines can be used here.")(doctor.doctor)
-app.command("clean", short_help="Remove what killed runs left behind.")(clean.clean)
-app.command("demo", short_help="Release an invented patient registry.")(demo.demo)
 
 
 def show_version(version_asked: bool) -> None:
