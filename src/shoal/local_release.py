@@ -2,7 +2,7 @@
 
 `check_local` refuses what cannot be recoded locally, written or verified. `search_local` runs the
 search of `shoal.recoding.local`. `local_classes` and `local_levels` say what it found in the terms
-of a release.
+of a release. The search is imported when a definition asks for it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import UserError
-from shoal.proof.price_file import PriceClaim
-from shoal.recoding.local.raised import RaisedSearch
-from shoal.recoding.local.run import LocalSearch, refusal
 from shoal.recoding.local.solution import SUPPRESSED, LocalBest, attribute_losses
 from shoal.releasing import LocalLevels
 from shoal.search.problem import Partition, counts_of
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.definition.model import Definition, Search
     from shoal.encode.hierarchy import Hierarchy
     from shoal.events import Progress
+    from shoal.proof.price_file import PriceClaim
     from shoal.releasing import Prepared
     from shoal.search.problem import Problem
 
@@ -61,6 +59,8 @@ def refuse_local(definition: Definition, what: str, instead: str) -> None:
 
 def check_local(prepared: Prepared) -> None:
     """Refuse, before the search, what cannot be recoded locally or could not be verified."""
+    from shoal.recoding.local.run import refusal
+
     reason = refusal(prepared.problem)
     if reason is not None:
         raise UserError(
@@ -99,6 +99,9 @@ def search_local(
     problem: Problem, options: Search, observe: Callable[[Progress], None], *, keep_best: bool
 ) -> Progress:
     """The last event of the search for a local recoding."""
+    from shoal.recoding.local.raised import RaisedSearch
+    from shoal.recoding.local.run import LocalSearch
+
     local = LocalSearch(effort=options.effort or "normal")
     strategy = local if problem.table.raised is None else RaisedSearch(local)
     return search(problem, options, observe, keep_best=keep_best, strategy=strategy)
@@ -112,6 +115,8 @@ def price_claim(problem: Problem, best: LocalBest) -> PriceClaim | None:
     prices = best.prices
     if prices is None or problem.table.raised is not None:
         return None
+    from shoal.proof.price_file import PriceClaim
+
     order = np.lexsort(problem.table.codes[::-1])
     return PriceClaim(
         prices.known, prices.bound, prices.shares, prices.factor, prices.by_tuple[order]

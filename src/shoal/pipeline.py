@@ -42,8 +42,6 @@ from shoal.local_release import (
     search_local,
 )
 from shoal.other_recoding import other_recoding
-from shoal.proof.format import LevelRange, subject_of
-from shoal.proof.log import ProofLog
 from shoal.recoding.local.solution import LocalBest
 from shoal.release.local_classes import LabelCosts, released_classes
 from shoal.release.transformation import stage_transformation, transformation_text
@@ -61,6 +59,7 @@ if TYPE_CHECKING:
     from shoal.engines.options import Target
     from shoal.errors import Infeasible
     from shoal.kept_search import KeptSearch
+    from shoal.proof.log import ProofLog
     from shoal.release.local_classes import ReleasedClass
     from shoal.report.result import ShownResult
     from shoal.search.problem import Problem
@@ -320,6 +319,8 @@ def _proof_log(definition: Definition, path: Path) -> ProofLog:
             code="no-proof",
             hint="search with `strategy: box`, or leave out the proof",
         )
+    from shoal.proof.log import ProofLog
+
     return ProofLog(path)
 
 
@@ -342,6 +343,8 @@ def _stage_proof(
     Boxes prove that a node is the best. Prices prove the bound of a local recoding, also where the
     search ended before the bound met the best.
     """
+    from shoal.proof.format import LevelRange, subject_of
+
     table = prepared.table
     ranges = [LevelRange(a.name, a.height, a.limit, a.priority, a.lowest) for a in table.attributes]
     subject = subject_of(

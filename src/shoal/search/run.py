@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 from shoal.errors import Infeasible, Interrupted
 from shoal.events import NO_PROOF, Progress, Proved, Stopped
 from shoal.plugins import make
-from shoal.search.explain import why_infeasible
 from shoal.search.incumbent import Limits
 from shoal.search.objective import objective_of
 from shoal.search.problem import Problem
@@ -78,6 +77,8 @@ def strategy_of(options: SearchOptions) -> Strategy:
 def no_solution(problem: Problem, last: Progress) -> Infeasible:
     """Why nothing can be released: proved, or not found by this strategy, or not in time."""
     if isinstance(last, Proved):
+        from shoal.search.explain import why_infeasible
+
         return why_infeasible(problem)
     if isinstance(last, Stopped) and last.reason == NO_PROOF:
         said = (
