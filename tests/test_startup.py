@@ -64,8 +64,8 @@ attributes:
 UNUSED = (
     *("numba", "pandas", "polars", "pyspark", "scipy", "sklearn", "sqlalchemy"),
     *("shoal.analysis", "shoal.applying", "shoal.cli.verify", "shoal.engines.database"),
-    *("shoal.engines.spark", "shoal.mart", "shoal.proof", "shoal.recoding.local.run"),
-    *("shoal.search.explain", "shoal.search.strategies.ola", "shoal.web"),
+    *("shoal.engines.spark", "shoal.mart", "shoal.proof", "shoal.search.explain"),
+    *("shoal.search.strategies.ola", "shoal.web"),
 )
 
 

@@ -41,7 +41,6 @@ from shoal.local_release import (
     price_claim,
     search_local,
 )
-from shoal.other_recoding import other_recoding
 from shoal.recoding.local.solution import LocalBest
 from shoal.release.local_classes import LabelCosts, released_classes
 from shoal.release.transformation import stage_transformation, transformation_text
@@ -275,6 +274,8 @@ def load(definition: Definition | Mapping[str, Any] | str | Path) -> Definition:
 
 def _other_recoding(made: Made) -> str | None:
     """What the other recoding would have lost, where that is known."""
+    from shoal.other_recoding import other_recoding
+
     found = None if made.found.choice else other_recoding(made.prepared, made.found.best)
     return None if found is None else str(found)
 
