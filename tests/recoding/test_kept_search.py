@@ -24,10 +24,10 @@ FEW = {"suppression": "5%"}
 
 
 def kept_in(
-    folder: Path, observe: Any = None, **keys: Any
+    folder: Path, observe: Any = None, records: int = 200, **keys: Any
 ) -> tuple[dict[str, Any], BestNode, KeptSearch]:
     """A definition on a small table, what its search found, and the kept search."""
-    write_table(folder, missing=True)
+    write_table(folder, records, missing=True)
     mapping = definition_in(folder, **keys)
     options = {} if observe is None else {"observe": observe}
     best = find_best(mapping, keep=folder / "kept.npz", **options)
@@ -51,6 +51,29 @@ def test_a_kept_search_releases_what_a_run_finds(tmp_path: Path) -> None:
     assert (best.loss, best.bound, best.gap) == (found.loss, found.bound, found.gap)
     assert list(again.progress) == list(best.progress)
     assert best.losses == {name: each.loss for name, each in again.treatments.items()}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"person": "name"}, {"engine": {"tuples": 2900}, "records": 3000}],
+    ids=["persons", "raised"],
+)
+def test_persons_and_raised_tables_are_kept_compared_and_released(
+    tmp_path: Path, keys: dict[str, Any]
+) -> None:
+    mapping, best, kept = kept_in(tmp_path, **keys)
+    shown = side_by_side(mapping, kept=kept)
+    result = shoal.run(mapping, kept=kept)
+    assert result.verified
+    assert (bool(result.raised), result.persons is not None) == (
+        "engine" in keys,
+        "person" in keys,
+    )
+    assert (best.levels, shown.levels) == (result.levels, result.levels)
+    assert (best.loss, best.bound) == (result.loss, result.bound)
+    rows = Counter(tuple(row[name] for name in NAMES) for row in released(tmp_path))
+    for each in shown.sample:
+        assert rows[tuple(label or "" for label in each.labels)] == each.records
 
 
 def test_a_stopped_search_is_released_as_it_was_seen(tmp_path: Path) -> None:
