@@ -20,7 +20,7 @@ from shoal.events import Event, Improved
 from shoal.kept_search import KeptSearch, read_kept_search
 from shoal.report.result import to_dict
 
-FEW = {"suppression": "5%"}
+FEW: dict[str, Any] = {"suppression": "5%"}
 
 
 def kept_in(

@@ -13,6 +13,7 @@ from shoal.errors import UserError
 from shoal.web.answers import where
 from shoal.web.app import create_app
 from shoal.web.services import Services
+from shoal.web.slow_headers import with_header_limit
 
 SHUTDOWN_SECONDS = 3
 BACKLOG = 2048
@@ -62,6 +63,7 @@ def serve(services: Services, listening: socket.socket, *, quiet: bool) -> None:
     settings = services.settings
     config = uvicorn.Config(
         create_app(services),
+        http=with_header_limit(),
         log_config=None,
         access_log=False,
         server_header=False,

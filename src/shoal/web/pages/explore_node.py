@@ -65,7 +65,6 @@ class NodePanel:
         arguments = {
             "layout": layout_of(services, self._frame.project),
             "levels": self.levels,
-            "other": dict(self.standing.found.levels),
         }
         job = services.jobs.submit(
             "node", arguments, owner=user.name, project=self._frame.project.id
@@ -99,12 +98,12 @@ class NodePanel:
                     badge("chosen")
 
     def _show_body(self, plain: Mapping[str, Any]) -> None:
-        node, other = plain["node"], plain["other"]
+        node = plain["node"]
         with self._body:
             self._show_safety(node)
             with box("facts"):
                 self._show_numbers(node, plain)
-            self._show_against(node, other, plain["loss_model"])
+            self._show_against(node, plain["loss_model"])
             self._show_button(node)
             self._show_columns(node, plain["loss_model"])
             self._show_risk(node, plain["before"])
@@ -131,18 +130,17 @@ class NodePanel:
         fact("Left out", numbers.count(node["suppressed"]), allowed, term="suppression")
         fact("Classes", numbers.count(node["classes"]), term="class")
 
-    def _show_against(
-        self, node: Mapping[str, Any], other: Mapping[str, Any] | None, model: str
-    ) -> None:
-        if other is None or node["levels"] == other["levels"] or node["loss"] is None:
+    def _show_against(self, node: Mapping[str, Any], model: str) -> None:
+        """The node beside the best one, whose numbers the search has said."""
+        best, numbers = self.standing.found, self._frame.numbers
+        if node["levels"] == dict(best.levels) or node["loss"] is None:
             return
-        numbers = self._frame.numbers
-        named = "optimum" if self.standing.found.proved else "best found"
-        here, there = (loss_text(numbers, each["loss"], model) for each in (node, other))
+        named = "optimum" if best.proved else "best found"
+        here, there = (loss_text(numbers, each, model) for each in (node["loss"], best.loss))
         lost = "as much is lost" if here == there else f"{here} is lost instead of {there}"
-        out, instead = (numbers.count(each["suppressed"]) for each in (node, other))
+        out, instead = (numbers.count(each) for each in (node["suppressed"], best.suppressed))
         left = "as many" if out == instead else f"{out} instead of {instead}"
-        levels = node_text(other["levels"].values())
+        levels = node_text(best.levels.values())
         said = f"Against the {named} {levels}: {lost}, {left} records are left out."
         text("p", said, "small")
 
