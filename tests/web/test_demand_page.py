@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from web.searched import beside
 from web.seeded import definition_of, demo_project, seed_project
 from web.server import Running
 
@@ -120,6 +121,29 @@ def test_every_other_choice_is_saved_too(page: Page, data: Path) -> None:
     expect(page.get_by_text("is not a duration")).to_be_visible()
     page.get_by_role("textbox", name="Longest search").fill("5 min")
     saved(page, data, project, ("search",), {"time limit": "5 min"})
+
+
+def test_what_was_counted_before_is_shown_without_counting_again(page: Page, data: Path) -> None:
+    project = opened(page, data)
+
+    def counts() -> int:
+        with beside(data) as services:
+            jobs = services.jobs.of("you", project=project)
+            return sum(job.task == "feasibility" for job in jobs)
+
+    expect(page.get_by_text(FEASIBLE)).to_be_visible()
+    field = page.get_by_role("spinbutton", name="Share of records that may be left out")
+    field.fill("2")
+    expect(page.get_by_text("Up to 40 of 2,000 records may be left out.")).to_be_visible()
+    before = counts()
+    field.fill("5")
+    expect(page.get_by_text("Up to 100 of 2,000 records may be left out.")).to_be_visible()
+    page.get_by_role("button", name="More: missing values, loss, time").click()
+    page.get_by_role("switch", name="Refuse a release that has any warning").click()
+    saved(page, data, project, ("strict",), True)
+    field.fill("2")
+    expect(page.get_by_text("Up to 40 of 2,000 records may be left out.")).to_be_visible()
+    assert counts() == before
 
 
 def test_an_infeasible_demand_offers_remedies_and_one_click_applies_one(

@@ -2,12 +2,13 @@
 
 Both ends hold for local recoding too: no class is more general than at the most general node.
 
-The numbers come from the task `feasibility`, which counts the table again after every change, once
-there was none for a moment.
+The numbers come from the task `feasibility`, which counts the table again after a change of what
+they depend on, once there was none for a moment. What was counted before is shown at once.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,8 @@ class DemandSide:
     ) -> None:
         self._editor, self._frame, self._on_counted = editor, editor.frame, on_counted
         self._found: Mapping[str, Any] | None = None
-        self._job = ""
+        self._counts: dict[str, Mapping[str, Any]] = {}
+        self._counting = self._job = ""
         self._meaning = text("p", "", "lead")
         self._stale = text("p", "Correct what is marked; then it is counted again.", "warn")
         self._stale.visible = False
@@ -106,12 +108,23 @@ class DemandSide:
             return
         try:
             self._cancel_former()
+            if (known := self._counts.get(self._demand())) is not None:
+                self._progress.leave()
+                self._show_counted(known)
+                return
             layout = layout_of(self._frame.services, self._frame.project)
             self._follow(self._frame.submit("feasibility", {"layout": layout}, PURPOSE).id)
         except ShoalError as error:
             self._body.clear()
             with self._body:
                 problem_card(error)
+
+    def _demand(self) -> str:
+        """What the numbers depend on. The data does not change while the page is open."""
+        definition = dict(self._frame.project.definition)
+        for key in ("search", "strict"):
+            definition.pop(key, None)
+        return json.dumps(definition, sort_keys=True, default=str)
 
     def _cancel_former(self) -> None:
         """A count of an earlier demand is of no use any more."""
@@ -127,11 +140,15 @@ class DemandSide:
         return self._frame.user.name
 
     def _follow(self, job: str) -> None:
-        self._job = job
+        self._job, self._counting = job, self._demand()
         self._progress.follow(job)
 
     def _counted(self, job: Job) -> None:
         found = self._frame.services.jobs.result(job.id, self._owner)
+        self._counts[self._counting] = found
+        self._show_counted(found)
+
+    def _show_counted(self, found: Mapping[str, Any]) -> None:
         self._found = found
         self._body.classes(remove="dim")
         self._body.clear()

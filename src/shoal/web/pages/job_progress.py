@@ -178,6 +178,12 @@ class JobProgress:
         except ShoalError as error:
             ui.notify(error.what)
 
+    def leave(self) -> None:
+        """Stop following, and show nothing; the job goes on."""
+        self._leave()
+        self._clock.active = False
+        self._card.visible = self.container.visible = False
+
     def _leave(self) -> None:
         """Stop following; the job goes on."""
         if self._task is not None:
