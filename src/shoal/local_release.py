@@ -53,7 +53,7 @@ def refuse_local(definition: Definition, what: str, instead: str) -> None:
         raise UserError(
             f"{what}, with one level for each column, and the definition says `recoding: local`",
             code="full-domain-only",
-            hint=f"{instead}; or write `recoding: full-domain`",
+            hint=f"{instead}; or ask about `recoding: full-domain` (`--recoding full-domain`)",
         )
 
 

@@ -72,3 +72,14 @@ def test_questions_about_nodes_say_what_to_ask_instead(
     assert instead in (refused.hint or "")
     explained = CliRunner().invoke(app, ["explain", str(definition)])
     assert explained.exit_code == 0, explained.output
+    asked = CliRunner().invoke(app, [command, str(definition), "--recoding", "full-domain"])
+    assert asked.exit_code == 0, asked.output
+
+
+def test_a_table_that_was_read_at_raised_levels_has_no_costs_without_a_column(
+    tmp_path: Path,
+) -> None:
+    write_table(tmp_path, records=3000)
+    found = shoal.explain(definition_in(tmp_path, engine={"tuples": 2900}))
+    assert all(each.without is None for each in found.columns)
+    assert "at its limit" not in str(found)

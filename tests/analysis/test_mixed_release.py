@@ -23,6 +23,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "geometric": {"loss": {"name": "iyengar", "aggregate": "geometric"}},
     "basic": {"missing": "basic"},
     "marked": {"suppressed": "mark", "suppression": "5%"},
+    "persons": {"person": "name"},
+    "raised": {"engine": {"tuples": 2900}},
 }
 
 
@@ -36,10 +38,12 @@ def rare(folder: Path) -> None:
 def test_the_loss_that_is_measured_from_the_release_is_that_of_the_run(
     tmp_path: Path, keys: dict[str, Any]
 ) -> None:
-    write_table(tmp_path, records=300, missing=True)
+    raised = "engine" in keys
+    write_table(tmp_path, records=3000 if raised else 300, missing=not raised)
     mapping = definition_in(tmp_path, **keys)
     result = shoal.run(mapping)
     found = shoal.utility(mapping)
+    assert bool(result.raised) == raised
     assert max(len(each) for each in result.levels.values()) > 1
     assert found.suppressed == result.suppressed
     losses = {each.name: each for each in found.losses}
@@ -130,6 +134,17 @@ def test_risk_before_and_after_is_that_of_the_written_classes(tmp_path: Path) ->
     assert found.after.warnings == ()
     alone = shoal.risk(tmp_path / "release.csv", NAMES)
     assert alone.before.prosecutor == found.after.prosecutor
+
+
+def test_risk_says_that_persons_of_a_local_release_were_not_counted(tmp_path: Path) -> None:
+    write_table(tmp_path, records=300)
+    mapping = definition_in(tmp_path, person="name")
+    shoal.run(mapping)
+    found = shoal.risk(mapping)
+    assert found.before.persons is not None
+    assert found.after is not None
+    assert found.after.persons is None
+    assert "Persons were not counted for the release" in str(found)
 
 
 def test_a_target_to_predict_is_refused_with_the_reason(tmp_path: Path) -> None:

@@ -186,13 +186,14 @@ class Explanation(Shown):
         yield from self._of_levels()
         title, rows = "What each column costs", [_column_row(x, self.k) for x in self.columns]
         heading = ("column", "level", "loss", "share", "saved", "others now", "without it")
-        if self._is_local and any(each.without is not None for each in self.columns):
+        known = any(each.without is not None for each in self.columns)
+        if self._is_local and known:
             chosen = tuple((*row[:4], *row[5:]) for row in rows)
             yield Section(
                 title, (LOCAL_COLUMNS,), (*heading[:4], *heading[5:]), chosen, (2, 3, 4, 5)
             )
             return
-        if all(each.limit is None for each in self.columns):
+        if self._is_local or all(each.limit is None for each in self.columns):
             few = tuple(row[:4] for row in rows)
             yield Section(title, (), heading[:4], few, (1, 2, 3))
             return

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli.file_options import Recoding  # noqa: TC001 typer needs it
+
 EXAMPLES = """
 \b
 Examples:
@@ -29,6 +31,7 @@ def explain(
     time_limit: Annotated[
         str | None, typer.Option(help="Stop each search after, such as 30s or 5min.")
     ] = None,
+    recoding: Recoding = None,
     json: Annotated[
         str | None, typer.Option(help="Write the explanation as JSON here; - for standard output.")
     ] = None,
@@ -44,7 +47,7 @@ def explain(
         _check_kept(definition, json)
         found = explain_result(result, str(definition))
     else:
-        loaded = read_definition(definition, {"JSON": json}, time_limit)
+        loaded = read_definition(definition, {"JSON": json}, time_limit, recoding)
         with progress_of(f"Reading {loaded.source.shown}") as display:
             found = find(loaded, watch=display.say, file=str(definition))
     show_answer(found, json)

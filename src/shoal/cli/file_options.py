@@ -1,4 +1,4 @@
-"""The options of commands that say how a file is read, and what their texts mean."""
+"""Options that several commands have: how a file is read, and how it is recoded."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ Header: TypeAlias = Annotated[
 ]
 Decimal: TypeAlias = Annotated[
     str | None, typer.Option(help='What is before decimals in CSV and Excel files: "," or ".".')
+]
+Recoding: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="full-domain: one level for each column; local: each class has its own."),
 ]
 Sheet: TypeAlias = Annotated[str | None, typer.Option(help="The sheet of an Excel file.")]
 

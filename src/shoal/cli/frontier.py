@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli.file_options import Recoding  # noqa: TC001 typer needs it
+
 EXAMPLES = """
 \b
 Examples:
@@ -30,6 +32,7 @@ def frontier(
     time_limit: Annotated[
         str | None, typer.Option(help="Stop after, such as 30s or 5min, in all.")
     ] = None,
+    recoding: Recoding = None,
     json: Annotated[
         str | None, typer.Option(help="Write the points as JSON here; - for standard output.")
     ] = None,
@@ -40,7 +43,7 @@ def frontier(
     from shoal.cli.solutions import raise_if_interrupted, read_definition
     from shoal.cli.terminal import progress_of, show_answer
 
-    loaded = read_definition(definition, {"JSON": json, "picture": svg}, time_limit)
+    loaded = read_definition(definition, {"JSON": json, "picture": svg}, time_limit, recoding)
     with progress_of(f"Reading {loaded.source.shown}") as display:
         found = solve(loaded, k, suppression, watch=display.say, file=str(definition))
     if svg is not None:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli.file_options import Recoding  # noqa: TC001 typer needs it
+
 EXAMPLES = """
 \b
 Examples:
@@ -31,6 +33,7 @@ def lattice(
     at_most: Annotated[
         int, typer.Option(min=1, help="Refuse to count a lattice of more nodes than this.")
     ] = 20_000,
+    recoding: Recoding = None,
     json: Annotated[
         str | None, typer.Option(help="Write the nodes as JSON here; - for standard output.")
     ] = None,
@@ -43,7 +46,8 @@ def lattice(
     from shoal.cli.terminal import progress_of, show_answer
     from shoal.engines.local_files import write_whole
 
-    loaded = read_definition(definition, {"JSON": json, "CSV": csv, "picture": svg})
+    written = {"JSON": json, "CSV": csv, "picture": svg}
+    loaded = read_definition(definition, written, recoding=recoding)
     with progress_of(f"Reading {loaded.source.shown}") as display:
         found = count_nodes(
             loaded,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.file_options import Recoding  # noqa: TC001 typer needs it
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -47,10 +49,7 @@ def run(
     suppression: Annotated[
         str | None, typer.Option(help="Share (5%) or number of records that may be left out.")
     ] = None,
-    recoding: Annotated[
-        str | None,
-        typer.Option(help="full-domain: one level for each column; local: each class has its own."),
-    ] = None,
+    recoding: Recoding = None,
     strategy: Annotated[str | None, typer.Option(help="How to search.")] = None,
     effort: Annotated[
         str | None, typer.Option(help="Of local recoding: low, normal or high.")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli.file_options import Recoding  # noqa: TC001 typer needs it
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -40,6 +42,7 @@ def solutions(
     time_limit: Annotated[
         str | None, typer.Option(help="Stop the search after, such as 30s or 5min.")
     ] = None,
+    recoding: Recoding = None,
     json: Annotated[
         str | None, typer.Option(help="Write the nodes as JSON here; - for standard output.")
     ] = None,
@@ -51,7 +54,7 @@ def solutions(
 
     if minimal and best is not None:
         raise typer.BadParameter("give --best or --minimal, not both")
-    loaded = read_definition(definition, {"JSON": json, "picture": svg}, time_limit)
+    loaded = read_definition(definition, {"JSON": json, "picture": svg}, time_limit, recoding)
     with progress_of(f"Reading {loaded.source.shown}") as display:
         found = find(
             loaded,
@@ -71,11 +74,15 @@ solutions.__doc__ = f"{solutions.__doc__}\n{EXAMPLES}"
 
 
 def read_definition(
-    path: Path, written: Mapping[str, str | Path | None], time_limit: str | None = None
+    path: Path,
+    written: Mapping[str, str | Path | None],
+    time_limit: str | None = None,
+    recoding: str | None = None,
 ) -> Definition:
     """The definition, after it is sure that nothing that is written would overwrite another file.
 
-    `written` are the files to write by what messages call them; - is standard output.
+    `time_limit` and `recoding` replace those of the definition. `written` are the files to write by
+    what messages call them; - is standard output.
     """
     from shoal.definition.outputs import check_written
     from shoal.definition.read import override, read
@@ -83,7 +90,7 @@ def read_definition(
 
     search = None if time_limit is None else {"time limit": time_limit}
     name = f"{path} with the options of the command"
-    definition = override(read(path), {"search": search}, name)
+    definition = override(read(path), {"search": search, "recoding": recoding}, name)
     files = {key: Path(to) for key, to in written.items() if to is not None and to != "-"}
     check_written(definition, str(path), files)
     for file in files.values():

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli.file_options import Recoding  # noqa: TC001 typer needs it
+
 EXAMPLES = """
 \b
 Examples:
@@ -28,6 +30,7 @@ def what_if(
     time_limit: Annotated[
         str | None, typer.Option(help="Stop each search after, such as 30s or 5min.")
     ] = None,
+    recoding: Recoding = None,
     json: Annotated[
         str | None, typer.Option(help="Write the answers as JSON here; - for standard output.")
     ] = None,
@@ -39,7 +42,7 @@ def what_if(
     from shoal.cli.terminal import progress_of, show_answer
 
     levels = None if node is None else parse_levels(node)
-    loaded = read_definition(definition, {"JSON": json}, time_limit)
+    loaded = read_definition(definition, {"JSON": json}, time_limit, recoding)
     with progress_of(f"Reading {loaded.source.shown}") as display:
         found = ask(loaded, levels, watch=display.say, file=str(definition))
     show_answer(found, json)

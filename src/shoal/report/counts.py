@@ -229,8 +229,10 @@ def mixed_examples(column: Column, levels: Ints) -> tuple[str, tuple[Level, ...]
                 counts[missing] = 0
             examples[level] = column.label(level, int(counts.argmax()))
     common = sorted(sorted(records, key=lambda level: -records[level])[:MOST_EXAMPLES])
-    shown = [examples[level] for level in common if records[level]]
-    return " or ".join(dict.fromkeys(shown)), tuple(
+    shown = dict.fromkeys(examples[level] for level in common if records[level])
+    if len(shown) > 1:
+        shown.pop("missing", None)
+    return " or ".join(shown), tuple(
         Level(level, _occurring(column, level), examples.get(level))
         for level in range(attribute.height + 1)
     )
