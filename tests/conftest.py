@@ -6,7 +6,15 @@ import gc
 import typer.testing
 from hypothesis import settings
 
-pytest_plugins = ("servers", "cluster", "skips", "examples", "web.server", "web.tabs", "web.marts")
+pytest_plugins = (
+    "servers",
+    "cluster",
+    "skips",
+    "example_budgets",
+    "web.server",
+    "web.tabs",
+    "web.marts",
+)
 
 settings.register_profile("untimed", settings.default, deadline=None)
 settings.load_profile("untimed")

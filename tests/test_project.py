@@ -190,6 +190,6 @@ def test_the_suite_tries_a_part_of_the_examples(
 ) -> None:
     (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT / 'tests'}\n")
     (tmp_path / "test_it.py").write_text(TRIED)
-    command = [sys.executable, "-m", "pytest", "-p", "examples", *option]
+    command = [sys.executable, "-m", "pytest", "-p", "example_budgets", *option]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     assert len((tmp_path / "tried").read_text()) == tried
