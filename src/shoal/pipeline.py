@@ -366,7 +366,8 @@ def _stage_proof(
 
 def _without_solution(problem: Problem, about: Run) -> Infeasible:
     """Why nothing can be released, with the record of the run."""
-    failure = no_solution(problem, about.last)
+    local = about.definition.recoding == "local"
+    failure = no_solution(problem, about.last, local=local)
     top = problem.partition(problem.lattice.top)
     failure.result = build_failure(about, failure, top.counts)
     return failure

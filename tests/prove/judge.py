@@ -39,7 +39,11 @@ class ValueDemand:
 
 @dataclass(frozen=True)
 class Demands:
-    """What a definition demands of a release, in the judge's own words."""
+    """What a definition demands of a release, in the judge's own words.
+
+    Records with a serial number below `apart` are stored elsewhere than the others, where the same
+    value may have another text.
+    """
 
     k: int
     quasi: tuple[str, ...]
@@ -50,6 +54,8 @@ class Demands:
     basic: bool = False
     missing: frozenset[str] = frozenset()
     person: str | None = None
+    local: bool = False
+    apart: int = 0
 
     @property
     def released(self) -> set[str]:
@@ -269,9 +275,13 @@ def _in_order(value: str) -> tuple[bool, Decimal, str]:
 
 
 def _changes(demands: Demands, source: Grid, release: Grid, blank: set[int]) -> list[str]:
-    """Records that are not of the source, changed values, one value recoded in two ways."""
+    """Records that are not of the source, changed values, one value recoded in two ways.
+
+    In local recoding it is all quasi-identifiers together that are recoded in one way.
+    """
     found = []
-    became: dict[tuple[str, str], str] = {}
+    became: dict[tuple[bool, tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
+    recoded = [demands.quasi] if demands.local else [(name,) for name in demands.quasi]
     numbers = [str(row[release.at(SERIAL)]) for row in release.rows]
     if len(set(numbers)) < len(numbers):
         found.append("a record is released twice")
@@ -285,8 +295,10 @@ def _changes(demands: Demands, source: Grid, release: Grid, blank: set[int]) -> 
             lost = name in demands.sensitive and demands.lacks(original) and empty(stored)
             if not lost and not same(original, stored):
                 found.append(f"{name}: {original!r} became {stored!r}")
-        for name in demands.quasi if i not in blank else ():
-            original, label = exact(origin[source.at(name)]), exact(row[release.at(name)])
-            if became.setdefault((name, original), label) != label:
-                found.append(f"{name}: {original!r} became two values")
+        for names in recoded if i not in blank else ():
+            before = tuple(map(exact, source.cells(origin, names)))
+            labels = tuple(map(exact, release.cells(row, names)))
+            apart = int(row[release.at(SERIAL)]) < demands.apart
+            if became.setdefault((apart, names, before), labels) != labels:
+                found.append(f"{names}: {before!r} became two values")
     return found

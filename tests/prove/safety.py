@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import shoal
 from prove.arrow import frame, read_frame
 from prove.judge import Demands, ValueDemand, faults
-from prove.stores import any_store, spark_output, spark_source
+from prove.stores import any_store, spark_output, spark_source, united
 from prove.tables import SERIAL, Grid, Store, Table, table
 from prove.trial import Failed, Trial, run_or_decline
 
@@ -35,6 +36,10 @@ def attack(trial: Trial) -> None:
         source, release = _release_frame(rng, made, keys)
     else:
         stores = [any_store(rng, trial.folder, trial.services, name) for name in ("in", "out")]
+        if rng.random() < 0.2:
+            more = any_store(rng, trial.folder, trial.services, "more")
+            stores[0] = united(stores[0], more)
+            demands = replace(demands, apart=len(made.rows) // 2)
         source, release = _release_table(trial, made, keys, stores[0], stores[1])
     _judge(demands, source, release)
 
@@ -124,6 +129,7 @@ def demanded(rng: Random, made: Table, quasi: list[str]) -> tuple[Demands, dict[
     suppression = rng.choice([0, rng.randint(0, count // 2), "10%", "35%"])
     marked, basic = rng.random() < 0.4, rng.random() < 0.15
     spellings = rng.choice([[], ["?"], ["?", "NA"]])
+    local = rng.random() < 0.4
     demands = Demands(
         k=rng.randint(2, 4),
         quasi=tuple(quasi),
@@ -134,8 +140,10 @@ def demanded(rng: Random, made: Table, quasi: list[str]) -> tuple[Demands, dict[
         basic=basic,
         missing=frozenset(spellings),
         person=person,
+        local=local,
     )
     keys: dict[str, Any] = {"k": demands.k, "suppression": suppression, "attributes": attributes}
+    keys["recoding"] = "local" if local else "full-domain"
     keys["suppressed"] = "mark" if marked else "drop"
     keys["missing"] = {"match": "basic" if basic else "extended", "values": spellings}
     if person is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -38,6 +39,22 @@ def any_store(rng: Random, folder: Path, services: Services, name: str) -> Store
     if mariadb is not None:
         makers.append(lambda: mariadb_table(mariadb))
     return rng.choice(makers)()
+
+
+def united(first: Store, second: Store) -> Store:
+    """Two stores as one source, each with half of the records."""
+
+    def write(rng: Random, table: Table) -> None:
+        half = len(table.rows) // 2
+        for store, part in ((first, slice(half)), (second, slice(half, None))):
+            columns = (replace(each, values=each.values[part]) for each in table.columns)
+            store.write(rng, Table(tuple(columns)))
+
+    def read() -> Grid:
+        one, other = first.read(), second.read()
+        return Grid(one.names, (*one.rows, *(other.cells(row, one.names) for row in other.rows)))
+
+    return Store([first.location, second.location], write, read)
 
 
 def spark_source(path: Path) -> Store:

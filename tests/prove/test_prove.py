@@ -139,6 +139,18 @@ def test_the_judge_takes_equal_numbers_for_one_value_and_texts_as_they_are() -> 
     assert len({meaning(cell) for cell in ("1", "01", "1.0", "1e0", "a", "A", True)}) == 7
 
 
+def test_the_judge_lets_only_local_recodings_give_one_value_several_labels() -> None:
+    """Records with q 20 are released under a and b, which their other column decides."""
+    source = Grid(("serial", "q", "r"), tuple((i, 20, i // 2) for i in range(4)))
+    release = Grid(source.names, tuple((i, "ab"[i // 2], "*") for i in range(4)))
+    plain = Demands(k=2, quasi=("q", "r"), kept=("serial",))
+    assert faults(plain, source, release)
+    local = dataclasses.replace(plain, local=True)
+    assert faults(local, source, release) == []
+    swapped = Grid(source.names, tuple((i, "ab"[i % 2], "*") for i in range(4)))
+    assert faults(local, source, swapped)
+
+
 def test_the_judge_counts_marked_records_as_suppressed() -> None:
     marked = dataclasses.replace(DEMANDS, marked=True, suppression=2)
     blank = Grid(GOOD.names, tuple((i, 20 if i < 2 else None, "x") for i in range(4)))

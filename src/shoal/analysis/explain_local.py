@@ -37,7 +37,7 @@ def explain_local(definition: Definition, watch: Watch, file: str, spark: Any) -
 
     last = search_local(problem, settings, observe, keep_best=False)
     if last.best is None:
-        raise no_solution(problem, last)
+        raise no_solution(problem, last, local=True)
     best = cast("LocalBest", last.best)
     levels = local_levels(problem, best)
     stated = records_at(problem.table, local_classes(problem, best), levels)

@@ -74,8 +74,11 @@ def strategy_of(options: SearchOptions) -> Strategy:
     return cast("Strategy", make("strategy", options.strategy, options.of_strategy))
 
 
-def no_solution(problem: Problem, last: Progress) -> Infeasible:
-    """Why nothing can be released: proved, or not found by this strategy, or not in time."""
+def no_solution(problem: Problem, last: Progress, *, local: bool = False) -> Infeasible:
+    """Why nothing can be released: proved, or not found by this strategy, or not in time.
+
+    A `local` recoding has no choice of strategies.
+    """
     if isinstance(last, Proved):
         from shoal.search.explain import why_infeasible
 
@@ -86,6 +89,8 @@ def no_solution(problem: Problem, last: Progress) -> Infeasible:
             "nothing was released, and whether one exists is not known"
         )
         hint = "search with `strategy: box`, which finds one if there is any"
+        if local:
+            hint = "allow more suppression, or a higher limit on some attribute"
         return Infeasible(said, code="none-found-by-strategy", hint=hint, reasons=(said,))
     said = (
         f"no safe transformation was found within {last.seconds:.1f} s; "

@@ -111,6 +111,16 @@ def refusal(problem: Problem) -> str | None:
     return missing()
 
 
+def nothing_is_safe(problem: Problem) -> bool:
+    """Whether it is certain that no local recoding is safe and releases a record.
+
+    The classes of any recoding, suppressed ones too, are parts of the classes of the most general
+    node. So at least as many records are suppressed as must go there however classes are split.
+    """
+    removed = problem.least_suppressed(problem.lattice.top)
+    return removed > problem.limit or removed == problem.table.records
+
+
 @dataclass(eq=False)
 class _Run:
     """The best recoding so far, the bound, and their events."""
@@ -150,10 +160,12 @@ class _Run:
         return None
 
     def last(self, reason: str) -> Progress:
-        """The last event; proved where the bound meets the best."""
+        """The last event; proved where the bound meets the best, or no recoding is safe."""
         if self.best is not None:
             self.best = replace(self.best, full_domain=self.full_domain, prices=self.prices)
         if self.best is not None and self.bound >= self.best.loss - LOSS_TOLERANCE:
+            return Proved(*self.numbers())
+        if self.best is None and nothing_is_safe(self.problem):
             return Proved(*self.numbers())
         return Stopped(*self.numbers(), reason=reason)
 
