@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from recoding.local_problems import random_problem
 from shoal.proof.price_check import PricedColumn, priced_too_high
 from shoal.proof.prices import Column, Violation, check_prices
-from shoal.recoding.local.bound import VISITS, Bound
+from shoal.recoding.local.bound import DISTANCES, VISITS, Bound
 from shoal.recoding.local.prepare import UNIT, prepare
+from shoal.recoding.local.prices import VISITED, Prices
 from shoal.recoding.local.run import LocalSearch
 from shoal.recoding.local.solution import SUPPRESSED, LocalBest, Recoding
 from shoal.search.incumbent import Limits
@@ -37,6 +38,12 @@ def bound_of(problem: Problem, aggregate: str = "mean") -> Bound:
 def price(bound: Bound, visits: int = VISITS) -> None:
     """Bound by prices that start at a third of what a suppressed record costs."""
     for _ in bound.by_prices(np.full(len(bound.prices), UNIT // 3), visits):
+        pass
+
+
+def by_records(bound: Bound, distances: int = DISTANCES) -> None:
+    """Bound record by record."""
+    for _ in bound.by_records(distances):
         pass
 
 
@@ -63,12 +70,12 @@ def violation(bound: Bound, prices: NDArray[np.int64]) -> Violation | None:
 @pytest.mark.parametrize("aggregate", ["mean", "geometric"])
 def test_plain_python_accepts_the_prices_of_both_bounds(aggregate: str) -> None:
     bound = bound_of(random_problem(7, 60, K), aggregate)
-    bound.by_records()
-    by_records = bound.loss
-    assert by_records > 0
+    by_records(bound)
+    known = bound.loss
+    assert known > 0
     assert violation(bound, bound.prices) is None
     price(bound)
-    assert bound.loss > by_records
+    assert bound.loss > known
     assert violation(bound, bound.prices) is None
 
 
@@ -115,11 +122,23 @@ def test_prices_are_a_bound_whatever_the_effort(visits: int) -> None:
     assert violation(bound, bound.prices) is None
 
 
+def test_prices_that_nobody_waits_for_are_ended_soon_and_are_a_bound() -> None:
+    problem = random_problem(8, 3000, K)
+    prepared = prepare(problem)
+    bound = Bound(prepared, 0.5, ThreadPoolExecutor(1))
+    dual = Prices(prepared, bound.costs, K)
+    work = dual.cap(np.full(problem.table.tuples, UNIT // 3), 10**15, bound.pool)
+    next(work, None)
+    work.close()
+    assert dual.done[VISITED] < 10**12
+    assert (dual.capped <= UNIT // 3).all()
+
+
 @pytest.mark.parametrize("distances", [0, 10, 20])
 def test_records_are_bounded_whatever_the_effort(distances: int) -> None:
     bound, less = (bound_of(random_problem(9, 300, K)) for _ in range(2))
-    bound.by_records(10**9)
-    less.by_records(distances)
+    by_records(bound, 10**9)
+    by_records(less, distances)
     assert (less.prices <= bound.prices).all()
     assert less.loss < bound.loss
 
@@ -174,11 +193,11 @@ def test_labels_are_a_bound_whatever_the_effort(branches: int) -> None:
 
 def test_labels_are_closer_than_distances_and_not_tried_where_that_takes_long() -> None:
     bound = bound_of(random_problem(15, 300, K))
-    bound.by_records(10**9)
-    by_records = bound.loss
+    by_records(bound, 10**9)
+    known = bound.loss
     assert list(bound.by_labels(no_recoding(bound.prepared.problem), most_work=10)) == []
     by_labels(bound)
-    assert bound.loss > by_records
+    assert bound.loss > known
 
 
 def no_recoding(problem: Problem) -> Recoding:
@@ -190,7 +209,7 @@ def no_recoding(problem: Problem) -> Recoding:
 def test_a_record_costs_at_least_its_distance_to_the_nearest_that_make_k() -> None:
     problem = random_problem(10, 150, K)
     bound = bound_of(problem)
-    bound.by_records()
+    by_records(bound)
     table, objective = problem.table, problem.objective
     assert isinstance(objective, CellObjective)
     for t in range(table.tuples):

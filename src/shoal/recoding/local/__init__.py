@@ -7,8 +7,8 @@ Read in this order:
 - `prepare.py`: a problem as paths and whole costs; `memory.py`: the memory of the compiled code.
 - `groups.py`: packing, repairing and annealing groups, in C: `search/compiled/local.h` and the
   files that begin with `local_`, compiled as `local.c` into the library of the search.
-- `bound.py`: the two lower bounds. `records.py` looks at one record at a time, `prices.py` at all
-  labels. `shoal.proof.prices` checks prices in plain Python.
+- `bound.py`: the lower bounds. `records.py` and `labels.py` look at one record at a time,
+  `prices.py` at all labels. `shoal.proof.prices` checks prices in plain Python.
 
 The argument is in docs/internals/local.md.
 """

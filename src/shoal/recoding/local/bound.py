@@ -130,11 +130,13 @@ class Bound:
         shares = tuple(self.scale.shares.tolist())
         return PricedBound(self.loss, self.best, shares, self.scale.factor, self.prices)
 
-    def by_records(self, distances: int = DISTANCES) -> None:
-        """Record by record: always affordable, often half of the loss."""
+    def by_records(self, distances: int = DISTANCES) -> Iterator[None]:
+        """Record by record: always affordable, often half of the loss. What is not done is 0."""
         tree = Records(self.prepared, self.costs, fewest(self.prepared))
-        self._each = tree.least(np.full(len(self.prices), UNIT), distances, self.pool)
-        self._offer(self._each)
+        for found in tree.least(distances, self.pool):
+            self._each = found
+            self._offer(found.copy())
+            yield
 
     def by_labels(
         self, recoding: Recoding, most_work: int = LABEL_WORK, branches: int = BRANCHES
@@ -170,7 +172,8 @@ class Bound:
         dual = Prices(self.prepared, self.costs, fewest(self.prepared))
         prices = paid
         for raised in RAISES:
-            prices = dual.capped(prices, visits)
+            yield from dual.cap(prices, visits, self.pool)
+            prices = dual.capped
             self._offer(prices)
             yield
             self.gave_up = bool(dual.done[GIVEN_UP]) or bool(dual.done[VISITED] > visits)

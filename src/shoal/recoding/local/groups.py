@@ -38,6 +38,9 @@ MORE = 8
 BATCH, CLAIMS, REPAIRS = 4096, 8192, 1024
 """Tuples that a thread takes at a time, balls and groups between two looks at the clock."""
 
+LISTS = ("near", "distance", "listed")
+"""The arrays that have the neighbours of each tuple."""
+
 ENOUGH = 0.0002
 """Repair ends when a sweep gains less than this share."""
 
@@ -90,7 +93,7 @@ class Groups:
 
     def cut(self) -> None:
         """Groups at once: neighbours in one order, as many as have `k` records."""
-        order = np.argsort(self._key(), kind="stable")
+        order = np.argsort(self._key(np.arange(len(self._path))), kind="stable")
         weights = self.prepared.problem.table.weights[order].tolist()
         k = self.prepared.together.packed
         number, size, numbers = 1, 0, []
@@ -113,12 +116,12 @@ class Groups:
         self.memory.demand_size(self.prepared.together.packed)
         self.set(np.full(len(self._path), -1))
         free = np.arange(len(self._path))
-        lists: Arrays = {}
+        saved: list[tuple[Ints, Arrays]] = []
         while len(free):
+            if len(free) < len(self._path):
+                saved.append((free, {name: arrays[name][free] for name in LISTS}))
             yield from self.compare(free, NEAREST, fresh=True)
             yield from self._score(free)
-            if not lists:
-                lists = {name: arrays[name].copy() for name in ("near", "distance", "listed")}
             made = 0
             while self.memory.heaped > 0:
                 made += self.memory.call("claim", CLAIMS)
@@ -127,14 +130,16 @@ class Groups:
             if made == 0:
                 break
         yield from self._place(free)
-        for name, known in lists.items():
-            arrays[name][:] = known
+        for tuples, lists in reversed(saved):
+            for name, rows in lists.items():
+                arrays[name][tuples] = rows
 
     def _place(self, free: Ints) -> Iterator[None]:
         """Put tuples into their cheapest groups, or merge groups around them."""
         for t in free.tolist():
             if self.memory.arrays["group_of"][t] < 0 and not self.memory.call("join", t):
-                self.memory.call("merge", t)
+                while self.memory.call("merge", t):
+                    yield
             yield
 
     def replace(self, tuples: Ints) -> Iterator[None]:
@@ -166,25 +171,25 @@ class Groups:
         if fresh:
             arrays["listed"][tuples] = 0
         for _ in range(PASSES):
-            arrays["order"][:number] = tuples[np.argsort(self._key()[tuples], kind="stable")]
+            arrays["order"][:number] = tuples[np.argsort(self._key(tuples), kind="stable")]
             yield from self._in_batches("compare", number, (number,), (WINDOW, most))
         near, listed = arrays["near"].copy(), arrays["listed"].copy()
         copies = (Array(near.ctypes.data, near.size), Array(listed.ctypes.data, listed.size))
         yield from self._in_batches("compare_neighbours", number, copies, (most,))
 
-    def _key(self) -> NDArray[np.uint64]:
-        """A key of each tuple: the steps of all attributes in a random order, each attribute from
-        its highest level down, as many as fit."""
+    def _key(self, tuples: Ints) -> NDArray[np.uint64]:
+        """A key of each of these tuples: the steps of all attributes in a random order, each
+        attribute from its highest level down, as many as fit."""
         steps = [[step for step in each.steps if step.bits] for each in self.prepared.paths]
         turns = np.array([j for j, each in enumerate(steps) for _ in each], np.int64)
         self._random.shuffle(turns)
-        key, used, taken = np.zeros(len(self._path), np.uint64), 0, [0] * len(steps)
+        key, used, taken = np.zeros(len(tuples), np.uint64), 0, [0] * len(steps)
         for j in turns.tolist():
             step = steps[j][taken[j]]
             taken[j] += 1
             if used + step.bits > 64:
                 break
-            bits = self._path[:, j] >> np.uint64(step.shift)
+            bits = self._path[tuples, j] >> np.uint64(step.shift)
             if step.bits < 64:
                 bits &= np.uint64(2**step.bits - 1)
                 key <<= np.uint64(step.bits)

@@ -56,7 +56,7 @@ LOCAL = Layout(
         field("seen_pair", np.int64, "pairs"),
         field("mark", np.int64, "one"),
         field("near", np.int32, "tuples", "width"),
-        field("distance", np.int64, "tuples", "width"),
+        field("distance", np.int32, "tuples", "width"),
         field("listed", np.int32, "tuples"),
         field("reach", np.int64, "tuples"),
         field("group_of", np.int32, "tuples"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from shoal.recoding.local.prepare import Costs, Prepared
 
     Whole = NDArray[np.int64]
+
+MOMENT = 0.05
+"""Seconds between two looks at the clock."""
 
 VISITED, LABELS, CAPPED, GIVEN_UP = range(4)
 """Indices of `done` (local_prices.h)."""
@@ -101,14 +106,29 @@ class Prices:
         if self._library.shoal_prices_size() != ctypes.sizeof(PRICES.structure):
             raise Bug("the compiled local recoding has another memory layout", code="bug")
 
-    def capped(self, prices: Whole, effort: int) -> Whole:
-        """The highest prices found that are a bound and nowhere above these."""
+    def cap(self, prices: Whole, effort: int, pool: ThreadPoolExecutor) -> Iterator[None]:
+        """Find the highest prices that are a bound and nowhere above these; then see `capped`.
+
+        It yields every moment. A caller that goes no further ends the work soon.
+        """
         self.arrays["price"][:] = np.clip(prices, 0, UNIT)
         self._structure.effort = effort
-        cap = self._library.shoal_prices_cap
-        cap.restype = ctypes.c_int64
-        if not cap(ctypes.byref(self._structure)):
+        function = self._library.shoal_prices_cap
+        function.restype = ctypes.c_int64
+        work = pool.submit(function, ctypes.byref(self._structure))
+        try:
+            while not wait([work], timeout=MOMENT).done:
+                yield
+        finally:
+            if not work.done():
+                self._structure.effort = 0
+                wait([work])
+        if not work.result():
             raise Bug("the memory of the prices has wrong sizes", code="bug")
+
+    @property
+    def capped(self) -> Whole:
+        """The prices that were found."""
         return self.arrays["price"].copy()
 
     @property

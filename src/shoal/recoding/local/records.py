@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,7 @@ class Records:
                 "weights": table.weights,
             },
         )
-        self._least = least
+        self._least, self._tuples = least, table.tuples
         self._library = load()
         self._structure = TREE.fill({**sizes, "effort": 0}, self._arrays)
         for name in ("size", "build", "least"):
@@ -95,25 +96,27 @@ class Records:
         if not self._library.shoal_tree_build(ctypes.byref(self._structure)):
             raise Bug("the memory of the tree has wrong sizes", code="bug")
 
-    def least(self, known: Whole, effort: int, pool: ThreadPoolExecutor | None = None) -> Whole:
-        """What a record of each tuple costs at least; `known` is what it costs in some recoding.
+    def least(self, effort: int, pool: ThreadPoolExecutor) -> Iterator[Whole]:
+        """What a record of each tuple costs at least; it yields often, and what is not done is 0.
 
         Beyond `effort` distances for a tuple, what was not visited counts with its bound.
         """
-        found = np.ascontiguousarray(np.clip(known, 0, UNIT), np.int64)
         self._structure.effort = effort
-        tuples = len(found)
+        tuples = self._tuples
+        costs, found = np.full(tuples, UNIT, np.int64), np.zeros(tuples, np.int64)
 
-        def batch(first: int) -> None:
+        def batch(first: int) -> tuple[int, int]:
+            last = min(first + BATCH, tuples)
             distances, bounds = np.zeros(self._least, np.int64), np.zeros(2 * tuples, np.int64)
             nodes = np.zeros(2 * tuples, np.int32)
             self._library.shoal_tree_least(
                 ctypes.byref(self._structure),
-                *(Array(each.ctypes.data, len(each)) for each in (distances, bounds, nodes, found)),
+                *(Array(each.ctypes.data, len(each)) for each in (distances, bounds, nodes, costs)),
                 ctypes.c_int64(first),
-                ctypes.c_int64(min(first + BATCH, tuples)),
+                ctypes.c_int64(last),
             )
+            return first, last
 
-        starts = range(0, tuples, BATCH)
-        list(map(batch, starts) if pool is None else pool.map(batch, starts))
-        return found
+        for first, last in pool.map(batch, range(0, tuples, BATCH)):
+            found[first:last] = costs[first:last]
+            yield found

@@ -221,8 +221,9 @@ class LocalSearch:
             return
         bound = Bound(groups.prepared, run.best.loss, pool)
         more = MORE_EFFORT[self.effort]
-        bound.by_records(DISTANCES * more if bound.work > LABEL_WORK * more else FEW_DISTANCES)
-        yield from _bounded(run, bound)
+        distances = DISTANCES * more if bound.work > LABEL_WORK * more else FEW_DISTANCES
+        for _ in bound.by_records(distances):
+            yield from _bounded(run, bound)
         for _ in range(ROUNDS[self.effort]):
             yield from _watched(run, groups.anneal(STEPS))
             yield from _offer(run, groups)

@@ -46,7 +46,8 @@ EXPORTED int64_t shoal_local_claim(Local *local, int64_t most) { return claim_ba
 /* Put a free tuple into its cheapest group of all; whether there is one. */
 EXPORTED int64_t shoal_local_join(Local *local, int64_t t) { return join_cheapest(local, t); }
 
-/* Merge whole groups around a free tuple until they are safe; whether they are. */
+/* Merge a whole group with that of a tuple, which is free at first, unless it is safe; whether that
+ * was done. */
 EXPORTED int64_t shoal_local_merge(Local *local, int64_t t) { return merge_around(local, t); }
 
 /* Split the ordered groups from `first` to below `last`; how many were. */

@@ -25,8 +25,9 @@ enum {
     TOTAL, CLOCK, VACANT, MOVES, SAVED, HEAPED, GROUPS, SMALL, GROUPS_BEFORE, SMALL_BEFORE, NUMBERS
 };
 
-/* Most attributes, most tuples that a ball looks at, and most tuples that it takes. */
-enum { MOST_ATTRIBUTES = 256, BALL_CANDIDATES = 160, BALL_MEMBERS = 128 };
+/* Most attributes, the longest list of neighbours, most tuples that a ball looks at, and most tuples
+ * that it takes. */
+enum { MOST_ATTRIBUTES = 256, MOST_LISTED = 64, BALL_CANDIDATES = 160, BALL_MEMBERS = 128 };
 
 typedef struct {
     /* Sizes: attributes, tuples, the longest list of neighbours, groups (group 0 included), and
@@ -56,9 +57,7 @@ typedef struct {
 
     /* Neighbours of each tuple, the nearest first, their distances and their number; `reach[t]` is
      * the distance to the neighbour with which there are `k` records. */
-    Int32s near;
-    Int64s distance;
-    Int32s listed;
+    Int32s near, distance, listed;
     Int64s reach;
 
     /* Groups: the group of each tuple (-1 for none), members as linked lists, records, tuples, cost
@@ -102,14 +101,6 @@ static inline uint8_t meeting(const Local *local, int64_t t, int64_t u, int64_t 
     const int64_t m = local->attributes;
     const uint64_t different = AT(local->path, t * m + j) ^ AT(local->path, u * m + j);
     return AT(local->level_of_bit, j * 65 + highest_bit(different));
-}
-
-/* What a record costs under the least common label of two tuples; stops at a limit. */
-static int64_t distance_between(const Local *local, int64_t t, int64_t u, int64_t most) {
-    int64_t sum = 0;
-    for (int64_t j = 0; j < local->attributes && sum < most; j++)
-        sum += cost_at(local, t, j, meeting(local, t, u, j));
-    return sum;
 }
 
 /* The label of one tuple by itself. */

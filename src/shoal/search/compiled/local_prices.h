@@ -40,6 +40,11 @@ typedef struct {
     Int64s spare_paid, top, done;
 } Prices;
 
+/* The most tuples to visit; another thread sets it to 0 to end this soon. */
+static inline int64_t effort_of(const Prices *prices) {
+    return __atomic_load_n(&prices->effort, __ATOMIC_RELAXED);
+}
+
 /* The sum of price less cost of the `k` records of a list where it is highest, which are put into
  * `top`; -1 if the list has fewer records. */
 static int64_t top_of_list(const Prices *prices, int64_t depth, int64_t first, int64_t last) {
@@ -151,7 +156,7 @@ static void cap_labels(Prices *prices, int64_t depth, int64_t first, int64_t las
         cap_list(prices, depth, first, last, most_over(prices));
         return;
     }
-    if (AT(prices->done, VISITED) > prices->effort) {
+    if (AT(prices->done, VISITED) > effort_of(prices)) {
         AT(prices->done, GIVEN_UP) += 1;
         cap_list(prices, depth, first, last, 0);
         return;

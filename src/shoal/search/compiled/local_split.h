@@ -152,47 +152,62 @@ static bool split_best(Local *local, int64_t g) {
     return true;
 }
 
-/* Merge whole groups around a free tuple, the cheapest first, until they are safe together. */
+/* The label of two groups together, as seen from the second. */
+static void label_of_both(const Local *local, int64_t g, int64_t other, Label *label) {
+    const int64_t m = local->attributes;
+    label_of_group(local, other, label);
+    for (int64_t j = 0; j < m; j++) {
+        const uint8_t own = AT(local->level, g * m + j);
+        if (own <= label->level[j]) continue;
+        label->price += cost_at(local, label->member, j, own)
+            - cost_at(local, label->member, j, label->level[j]);
+        label->level[j] = own;
+    }
+    widen(local, label, AT(local->head, g));
+}
+
+/* The group that costs least more together with a group; -1 for none. */
+static int64_t cheapest_to_merge(const Local *local, int64_t g) {
+    int64_t best = INT64_MAX, chosen = -1;
+    Label label;
+    for (int64_t other = 1; other < local->groups; other++) {
+        if (other == g || AT(local->count, other) == 0) continue;
+        label_of_both(local, g, other, &label);
+        if (label.price >= FORBIDDEN) continue;
+        const int64_t cost = label.price * (AT(local->size, g) + AT(local->size, other))
+            - cost_of_group(local, other);
+        if (cost < best) {
+            best = cost;
+            chosen = other;
+        }
+    }
+    return chosen;
+}
+
+/* Merge a group with the one where that costs least, unless it is safe; a tuple that is free becomes
+ * a group first. Whether one was merged. */
 static bool merge_around(Local *local, int64_t t) {
     const int32_t alone = (int32_t)t;
-    Label label, wider;
-    if (AT(local->numbers, VACANT) == 0) return false;
-    label_of_tuple(local, t, &label);
-    const int64_t g = make_group(local, &label, &alone, 1);
-    while (!safe_changed(local, g, -1, -1)) {
-        int64_t best = INT64_MAX, chosen = -1;
-        for (int64_t other = 1; other < local->groups; other++) {
-            if (other == g || AT(local->count, other) == 0) continue;
-            label_of_group(local, other, &wider);
-            for (int64_t j = 0; j < local->attributes; j++) {
-                const uint8_t own = label.level[j];
-                if (own > wider.level[j]) {
-                    wider.price += cost_at(local, wider.member, j, own)
-                        - cost_at(local, wider.member, j, wider.level[j]);
-                    wider.level[j] = own;
-                }
-            }
-            widen(local, &wider, label.member);
-            if (wider.price >= FORBIDDEN) continue;
-            const int64_t cost = wider.price * (AT(local->size, g) + AT(local->size, other))
-                - cost_of_group(local, other);
-            if (cost < best) {
-                best = cost;
-                chosen = other;
-            }
-        }
-        if (chosen < 0) return false;
-        AT(local->numbers, TOTAL) -= cost_of_group(local, g) + cost_of_group(local, chosen);
-        for (int64_t u = AT(local->head, chosen); u >= 0; u = AT(local->head, chosen)) {
-            widen(local, &label, u);
-            unlink_tuple(local, u);
-            link_tuple(local, u, g);
-        }
-        drop_group(local, chosen);
-        set_label(local, g, &label);
-        AT(local->numbers, TOTAL) += cost_of_group(local, g);
-        AT(local->changed, g) = AT(local->numbers, CLOCK) += 1;
+    Label label;
+    if (AT(local->group_of, t) < 0) {
+        if (AT(local->numbers, VACANT) == 0) return false;
+        label_of_tuple(local, t, &label);
+        make_group(local, &label, &alone, 1);
     }
+    const int64_t g = AT(local->group_of, t);
+    if (g == 0 || safe_changed(local, g, -1, -1)) return false;
+    const int64_t chosen = cheapest_to_merge(local, g);
+    if (chosen < 0) return false;
+    label_of_both(local, g, chosen, &label);
+    AT(local->numbers, TOTAL) -= cost_of_group(local, g) + cost_of_group(local, chosen);
+    for (int64_t u = AT(local->head, chosen); u >= 0; u = AT(local->head, chosen)) {
+        unlink_tuple(local, u);
+        link_tuple(local, u, g);
+    }
+    drop_group(local, chosen);
+    set_label(local, g, &label);
+    AT(local->numbers, TOTAL) += cost_of_group(local, g);
+    AT(local->changed, g) = AT(local->numbers, CLOCK) += 1;
     return true;
 }
 
