@@ -5,16 +5,25 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import shoal
 from recoding.test_local_release import NAMES, definition_in, released, write_table
+from shoal import plugins
+from shoal.analysis.mixed_quality import mixed_loss, mixed_qualities
+from shoal.analysis.mixed_release import match_mixed
+from shoal.analysis.quality import qualities
+from shoal.analysis.released import Measured, find_release
 from shoal.cli.app import app
+from shoal.definition.read import from_mapping
 from shoal.errors import BadData, UserError
+from shoal.search.objective import objective_of
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "as it is": {},
@@ -164,3 +173,35 @@ def test_the_commands_measure_a_local_release(tmp_path: Path) -> None:
     for command in ("risk", "utility"):
         ran = CliRunner().invoke(app, [command, str(definition)])
         assert ran.exit_code == 0, ran.output
+
+
+@pytest.mark.parametrize("keys", [{}, {"suppression": "5%"}, {"missing": "basic"}])
+def test_a_node_is_measured_alike_by_its_labels(tmp_path: Path, keys: dict[str, Any]) -> None:
+    write_table(tmp_path, records=300, missing=True)
+    mapping = definition_in(tmp_path, recoding="full-domain", **keys)
+    shoal.run(mapping)
+    definition = from_mapping(mapping)
+    with find_release(definition, file="test") as found:
+        assert isinstance(found, Measured)
+        counted = found.release.count_by(definition.quasi_identifiers)
+        *labels, sizes = (column.combine_chunks() for column in counted.columns)
+        mixed = match_mixed(
+            found.prepared, found.source, found.release, labels, sizes.to_numpy().astype(np.int64)
+        )
+        assert mixed is not None
+        assert mixed.suppressed == found.suppressed
+        exact = {each.name: each for each in qualities(found.table, found.node, found.classes)}
+        for each in mixed_qualities(mixed):
+            assert each.quality == pytest.approx(exact[each.name].quality, abs=1e-9), each.name
+            for name, measure in each.attributes.items():
+                assert asdict(measure) == pytest.approx(asdict(exact[each.name].attributes[name]))
+        names = {each.name for each in mixed_qualities(mixed)}
+        assert exact.keys() - names <= ({"non_uniform_entropy"} if mixed.suppressed else set())
+        for loss in ("iyengar", "precision", "entropy", "discernibility", "class-size"):
+            objective = objective_of(found.table, plugins.make("loss", loss, {}), "mean")
+            measured = mixed_loss(mixed, objective)
+            if measured is None:
+                assert mixed.suppressed
+            else:
+                truth = objective.measure(found.node, found.classes)
+                assert measured[0] == pytest.approx(truth, abs=1e-9), loss

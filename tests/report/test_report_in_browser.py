@@ -49,6 +49,15 @@ def test_the_report_of_the_demonstration(browser: Browser, tmp_path: Path, pictu
     judged(browser, html, pictures)
 
 
+def test_the_report_of_a_local_recoding(browser: Browser, tmp_path: Path, pictures: Path) -> None:
+    definition = read(write_demo(tmp_path, 2_000, 1)).model_copy(update={"recoding": "local"})
+    result = shoal.run(definition)
+    assert max(len(each) for each in result.levels.values()) > 2
+    html = tmp_path / "local.html"
+    write_report(result, definition, html, command="shoal run patients.yaml --recoding local")
+    judged(browser, html, pictures)
+
+
 def many_columns() -> tuple[pa.Table, dict[str, Any]]:
     """Fourteen quasi-identifiers with long names and long labels, and kept columns that warn."""
     draw = random.Random(5)
