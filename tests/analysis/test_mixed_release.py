@@ -76,15 +76,21 @@ def test_levels_are_those_of_the_run_where_no_value_is_missing(tmp_path: Path) -
     assert found.to_dict()["levels"] == result.levels
 
 
-def test_what_suppressed_records_hide_is_not_measured(tmp_path: Path) -> None:
+@pytest.mark.parametrize("loss", ["iyengar", "entropy", "precision"])
+def test_a_loss_that_depends_on_suppressed_records_has_a_range(tmp_path: Path, loss: str) -> None:
     write_table(tmp_path, records=300, missing=True)
     rare(tmp_path)
-    mapping = definition_in(tmp_path, suppression=3)
+    mapping = definition_in(tmp_path, suppression=3, loss=loss)
     mapping["attributes"]["zip"]["limit"] = mapping["attributes"]["age"]["limit"] = 2
     result, found = shoal.run(mapping), shoal.utility(mapping)
     assert result.suppressed == found.suppressed == 3
-    assert {"entropy loss", "non uniform entropy"} <= set(found.not_measured)
-    assert "entropy" not in {each.name for each in found.losses}
+    own = next(each for each in found.losses if each.name == loss)
+    assert (own.at_most is None) == (loss != "entropy"), "here no missing value is hidden"
+    at_most = own.loss if own.at_most is None else own.at_most
+    assert own.loss - 1e-12 <= result.loss <= at_most + 1e-12
+    assert at_most - own.loss <= 3 / 303 + 1e-12
+    assert found.to_dict()["losses"][loss]["at_most"] == at_most
+    assert "non uniform entropy" in found.not_measured
     assert "What was not measured" in str(found)
 
 
@@ -200,8 +206,8 @@ def test_a_node_is_measured_alike_by_its_labels(tmp_path: Path, keys: dict[str, 
         for loss in ("iyengar", "precision", "entropy", "discernibility", "class-size"):
             objective = objective_of(found.table, plugins.make("loss", loss, {}), "mean")
             measured = mixed_loss(mixed, objective)
-            if measured is None:
-                assert mixed.suppressed
-            else:
-                truth = objective.measure(found.node, found.classes)
-                assert measured[0] == pytest.approx(truth, abs=1e-9), loss
+            assert measured is not None
+            truth = objective.measure(found.node, found.classes)
+            assert measured.least - 1e-9 <= truth <= measured.greatest + 1e-9, loss
+            if not mixed.suppressed:
+                assert measured.greatest - measured.least < 1e-9

@@ -23,6 +23,7 @@ Use:
 - `released`: finds the written release again in its source: its levels and its classes.
 - `quality`, `squared_errors`: ARX's quality measures of a release.
 - `mixed_release`, `mixed_quality`: the same for local recoding, by the labels of the release.
+- `measures`: every loss and measure of a release, whichever way it was recoded.
 - `distributions`, `columns`: columns and pairs of columns, before and after.
 - `classifier`: how well a column is predicted from the release and from the source.
 - `utility`: all of that for a definition: `shoal.utility`.

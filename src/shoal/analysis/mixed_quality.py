@@ -4,9 +4,10 @@ Which record of the source has which label is not known, so a sum of costs over 
 computed from what is: the records of each label, and those of each value in the source. A loss of
 cells costs c(level, value). Where c(level, value) - c(last level, value) is the same for all values
 of a label, which is true of every loss that ships, the sum over the released cells is the sum of
-these differences over the labels plus the sum of c(last level, value) over the values. Suppressed
-records are not among the values that were released, and which they are is not known. So with these
-the sum is known only where c(last level, value) is the same for every value of the source.
+these differences over the labels plus the sum of c(last level, value) over the released values.
+These are the values of the source without those of suppressed records, which are not known. The
+least and the greatest that they can sum to are, so a loss has a least and a greatest value. Both
+are the same where nothing is suppressed, or where c(last level, value) is that of any value.
 
 Squared errors need the number of a record beside its label, and are not measured.
 """
@@ -14,7 +15,8 @@ Squared errors need the number of a record beside its label, and are not measure
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -37,20 +39,32 @@ TOLERANCE = 1e-9
 """Costs that differ by less are the same."""
 
 NOT_KNOWN = (
-    "A release of local recoding does not say which records were suppressed, nor which label each "
-    "of the others has. So these are not known from it:"
+    "A release of local recoding does not say which label each record has, nor which records were "
+    "suppressed. So these are not known from it:"
 )
 
 
-def mixed_loss(found: MixedRelease, objective: Objective) -> tuple[float, list[float]] | None:
-    """The loss, and that of each attribute where it has one; None where it cannot be known.
+@dataclass(frozen=True)
+class LossRange:
+    """The least and the greatest that a loss can be; and the least of each attribute."""
 
-    A loss of levels is the mean over the released cells.
+    least: float
+    greatest: float
+    attributes: tuple[float, ...] = ()
+
+
+def mixed_loss(found: MixedRelease, objective: Objective) -> LossRange | None:
+    """What a release lost; None where it cannot be known.
+
+    A loss of levels is the mean over the released cells. It and a loss of classes are exact.
     """
     if isinstance(objective, CellObjective):
         losses = [_cell_loss(found, j, costs) for j, costs in enumerate(objective.costs)]
         known = [each for each in losses if each is not None]
-        return (objective.join(known), known) if len(known) == len(losses) else None
+        if len(known) < len(losses):
+            return None
+        least, greatest = zip(*known, strict=True)
+        return LossRange(objective.join(least), objective.join(greatest), least)
     released = max(int(found.sizes.sum()), 1)
     if isinstance(objective, LevelObjective):
         of_levels = [
@@ -58,8 +72,10 @@ def mixed_loss(found: MixedRelease, objective: Objective) -> tuple[float, list[f
             for j, costs in enumerate(objective.costs)
         ]
         priorities = [attribute.priority for attribute in found.table.attributes]
-        return sum(p * x for p, x in zip(priorities, of_levels, strict=True)), of_levels
-    return _class_loss(found, objective, released), []  # type: ignore[arg-type]  # the third kind
+        loss = sum(p * x for p, x in zip(priorities, of_levels, strict=True))
+        return LossRange(loss, loss, tuple(of_levels))
+    loss = _class_loss(found, cast("ClassObjective", objective), released)
+    return LossRange(loss, loss)
 
 
 def _class_loss(found: MixedRelease, objective: ClassObjective, released: int) -> float:
@@ -69,15 +85,14 @@ def _class_loss(found: MixedRelease, objective: ClassObjective, released: int) -
     return objective.factor(levels) * loss
 
 
-def _cell_loss(found: MixedRelease, j: int, costs: Sequence[Floats]) -> float | None:
-    """The mean cost of the cells of an attribute, suppressed ones at 1; None if not known."""
+def _cell_loss(found: MixedRelease, j: int, costs: Sequence[Floats]) -> tuple[float, float] | None:
+    """The mean cost of the cells of an attribute, suppressed ones at 1: the least and the greatest
+    that it can be. None where the costs of a label depend on its values."""
     table, suppressed = found.table, found.suppressed
     records, attribute = table.records_of[j], table.attributes[j]
     there = np.flatnonzero(records)
     last = costs[-1][there]
-    if suppressed and np.ptp(last) > TOLERANCE:
-        return None
-    total = float(records[there] @ last) - (suppressed * float(last[0]) if suppressed else 0.0)
+    total = float(records[there] @ last)
     for level in np.unique(found.levels[:, j]).tolist():
         group = attribute.groups[level][there]
         more = costs[level][there] - last
@@ -89,7 +104,20 @@ def _cell_loss(found: MixedRelease, j: int, costs: Sequence[Floats]) -> float | 
         if (most[groups] - least[groups] > TOLERANCE).any():
             return None
         total += float(found.sizes[chosen] @ least[groups])
-    return max(0.0, (total + suppressed) / table.records)
+    left = records[there] - found.at_level(j, 0)[1][attribute.groups[0][there]]
+    low, high = _sums_of_some(last, left, suppressed)
+    known = total + suppressed
+    return max(0.0, (known - high) / table.records), max(0.0, (known - low) / table.records)
+
+
+def _sums_of_some(costs: Floats, available: Ints, number: int) -> tuple[float, float]:
+    """The least and the greatest sum of so many costs, each of which is there so many times."""
+    sums = []
+    for order in (np.argsort(costs, kind="stable"), np.argsort(-costs, kind="stable")):
+        there = available[order]
+        taken = np.clip(number - (np.cumsum(there) - there), 0, there)
+        sums.append(float(taken @ costs[order]))
+    return sums[0], sums[1]
 
 
 def mixed_qualities(found: MixedRelease) -> list[Quality]:

@@ -7,22 +7,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from shoal import plugins
 from shoal.analysis.classifier import check_target, classify
 from shoal.analysis.columns import compare_columns
-from shoal.analysis.mixed_quality import NOT_KNOWN, mixed_loss, mixed_qualities
+from shoal.analysis.measures import LossOf, measures_of
+from shoal.analysis.mixed_quality import NOT_KNOWN
 from shoal.analysis.mixed_release import MixedRelease
-from shoal.analysis.quality import qualities
 from shoal.analysis.released import find_release
-from shoal.analysis.squared_errors import squared_errors
-from shoal.definition.demands import loss_of
 from shoal.local_release import full_domain_only
 from shoal.pipeline import load
 from shoal.report.drawing import arrange
 from shoal.report.pictures import bars
 from shoal.report.sections import Section, count, share
 from shoal.report.shown import Picture, Shown
-from shoal.search.objective import ClassObjective, objective_of
 
 if TYPE_CHECKING:
     from shoal.analysis.classifier import Classification
@@ -31,8 +27,6 @@ if TYPE_CHECKING:
     from shoal.analysis.quality import Quality
     from shoal.analysis.released import Measured
     from shoal.definition.model import Definition
-    from shoal.loss.base import Loss
-    from shoal.search.objective import Objective
     from shoal.values import StatedLevels
 
 MOST_LABELS = 8
@@ -47,15 +41,6 @@ MIXED = (
     "What labels of several levels tell of each other is in part the choice of their levels."
 )
 PAIRS = "Cramer's V, corrected for chance, and mutual information in bits, before and after."
-
-
-@dataclass(frozen=True)
-class LossOf:
-    """A loss of the release in all, and of each attribute where the loss has one for each."""
-
-    name: str
-    loss: float
-    attributes: Mapping[str, float]
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,7 +79,11 @@ class UtilityReport(Shown):
             "levels": dict(self.levels),
             "loss_model": self.loss_model,
             "losses": {
-                each.name: {"loss": each.loss, "attributes": dict(each.attributes)}
+                each.name: {
+                    "loss": each.loss,
+                    "at_most": each.loss if each.at_most is None else each.at_most,
+                    "attributes": dict(each.attributes),
+                }
                 for each in self.losses
             },
             "quality": {each.name: _plain_quality(each) for each in self.qualities},
@@ -128,8 +117,8 @@ class UtilityReport(Shown):
 
     def _sections(self) -> Iterator[Section]:
         records, released = self.source_records, self.source_records - self.suppressed
-        chosen = [each.loss for each in self.losses if each.name == self.loss_model]
-        loss = f", with a loss of {chosen[0]:.6f} ({self.loss_model})" if chosen else ""
+        chosen = [each.shown(".6f") for each in self.losses if each.name == self.loss_model]
+        loss = f", with a loss of {chosen[0]} ({self.loss_model})" if chosen else ""
         answer = (
             f"{released:,} of {count(records, 'record')} are released "
             f"({share(released, records)}){loss}."
@@ -181,7 +170,6 @@ def _report(measured: Measured | MixedRelease, target: str | None) -> UtilityRep
     if target is not None and isinstance(measured, MixedRelease):
         raise full_domain_only("a target to predict")
     columns = compare_columns(measured)
-    found = _mixed_measures(measured) if isinstance(measured, MixedRelease) else _measured(measured)
     return UtilityReport(
         source=measured.source.name,
         release=measured.release.name,
@@ -193,68 +181,8 @@ def _report(measured: Measured | MixedRelease, target: str | None) -> UtilityRep
         dependences=columns.dependences,
         left_out=columns.left_out,
         classification=None if target is None else classify(cast("Measured", measured), target),
-        **found,
+        **measures_of(measured),
     )
-
-
-def _measured(measured: Measured) -> dict[str, Any]:
-    """The levels, losses and qualities of a node."""
-    table, node, classes = measured.table, measured.node, measured.classes
-    names = [attribute.name for attribute in table.attributes]
-    losses = []
-    for name, objective in _objectives(measured):
-        found = objective.attribute_losses(node, classes)
-        by_class = isinstance(objective, ClassObjective)
-        each = {} if by_class else dict(zip(names, found, strict=True))
-        losses.append(LossOf(name, objective.measure(node, classes), each))
-    return {
-        "levels": measured.levels,
-        "losses": tuple(losses),
-        "qualities": (*qualities(table, node, classes), *squared_errors(table, node, classes)),
-    }
-
-
-def _mixed_measures(found: MixedRelease) -> dict[str, Any]:
-    """The levels, losses and qualities of a local recoding, as far as its labels say them."""
-    names = [attribute.name for attribute in found.table.attributes]
-    losses, unknown = [], []
-    for name, objective in _objectives(found):
-        loss = mixed_loss(found, objective)
-        if loss is None:
-            unknown.append(f"{name} loss")
-        else:
-            of_columns = dict(zip(names, loss[1], strict=True)) if loss[1] else {}
-            losses.append(LossOf(name, loss[0], of_columns))
-    measures = mixed_qualities(found)
-    if found.suppressed:
-        unknown.append("non uniform entropy")
-    return {
-        "levels": found.records_at(),
-        "losses": tuple(losses),
-        "qualities": tuple(measures),
-        "not_measured": (*unknown, "squared errors"),
-    }
-
-
-def _objectives(measured: Measured | MixedRelease) -> Iterator[tuple[str, Objective]]:
-    """Every loss on the table: the definition's own first, others with their usual parameters."""
-    definition, table = measured.prepared.definition, measured.table
-    losses: dict[str, Loss] = {definition.loss.name: loss_of(definition)}
-    for name in plugins.names("loss"):
-        if name not in losses and (made := _usual(name)) is not None:
-            losses[name] = made
-    for name, loss in losses.items():
-        aggregate = definition.loss.aggregate if name == definition.loss.name else "mean"
-        yield name, objective_of(table, loss, aggregate)
-
-
-def _usual(name: str) -> Loss | None:
-    """A loss without parameters; None for one of a plug-in that needs some."""
-    try:
-        made: Loss = plugins.make("loss", name, {})
-    except ValueError:
-        return None
-    return made
 
 
 def _most_frequent(each: Distribution) -> dict[str, dict[str, float]]:
@@ -292,7 +220,7 @@ def _prediction(found: Classification) -> Section:
 
 def _measures(report: UtilityReport) -> Section:
     """Every measure of the whole release in a line."""
-    losses = [(f"{each.name} loss", f"{each.loss:.6g}", "") for each in report.losses]
+    losses = [(f"{each.name} loss", each.shown(".6g"), "") for each in report.losses]
     measures = [
         (each.name.replace("_", " "), "", f"{each.quality:.4f}") for each in report.qualities
     ]
