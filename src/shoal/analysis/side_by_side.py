@@ -82,8 +82,8 @@ class ColumnBefore:
 
     `original` is empty where single values are not known or do not count persons. In local recoding
     `level` is the highest one, `records_at` has the released records at each level, `examples` the
-    most frequent label of each if at least k records have it, and a released label has no count in
-    the source: its `before` is its `after`.
+    most frequent label of each if at least k records have it, None for missing, and a released
+    label has no count in the source: its `before` is its `after`.
     """
 
     name: str
@@ -93,7 +93,7 @@ class ColumnBefore:
     original: tuple[Bar, ...]
     released: tuple[Bar, ...]
     records_at: Mapping[int, int] | None = None
-    examples: Mapping[int, str] | None = None
+    examples: Mapping[int, str | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -273,13 +273,16 @@ def _mixed(
     kept = np.flatnonzero(shown.classes.kept[shown.classes.class_of])
     assert shown.of_tuples is not None  # noqa: S101
     of_tuples, counts = shown.of_tuples[kept, index], dict[str | None, int]()
-    stated, examples = cast("Mapping[int, int]", shown.levels[attribute.name]), dict[int, str]()
+    stated, examples = (
+        cast("Mapping[int, int]", shown.levels[attribute.name]),
+        dict[int, str | None](),
+    )
     for level in stated:
         rows = kept[of_tuples == level]
         names = attribute.labels(level).to_pylist()
         records = np.bincount(attribute.groups[level][codes[rows]], table.weights[rows])
         most = int(records.argmax())
-        if records[most] >= k and names[most] is not None:
+        if records[most] >= k:
             examples[level] = names[most]
         for group in np.flatnonzero(records).tolist():
             counts[names[group]] = counts.get(names[group], 0) + int(records[group])

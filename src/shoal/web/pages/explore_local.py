@@ -74,7 +74,7 @@ class ExploreLocal:
     def _counted(self, job: Job) -> None:
         self._show(self._frame.services.jobs.result(job.id, self._frame.user.name))
 
-    def _show_levels(self, examples: Mapping[str, Mapping[str, str]]) -> None:
+    def _show_levels(self, examples: Mapping[str, Mapping[str, str | None]]) -> None:
         found, numbers = self._standing.found, self._frame.numbers
         self._levels.clear()
         with self._levels:
@@ -133,7 +133,7 @@ def level_bars(
     name: str,
     levels: Mapping[str, int],
     height: int,
-    examples: Mapping[str, str],
+    examples: Mapping[str, str | None],
 ) -> None:
     """A bar for each level of a column: the released records that have it, and one label."""
     total = sum(levels.values()) or 1
@@ -144,6 +144,10 @@ def level_bars(
             with box("bar-row" if records else "bar-row quiet", "li"):
                 with box("level-name"):
                     text("span", f"level {level}")
-                    text("span", examples.get(str(level), ""), "quiet small clip")
+                    text("span", _shown(examples.get(str(level), "")), "quiet small clip")
                 meter(records / total, share)
                 text("span", f"{numbers.count(records)} ({share})", "num small")
+
+
+def _shown(label: str | None) -> str:
+    return "missing" if label is None else label
