@@ -56,7 +56,12 @@ class Judged:
         return min(limit, ladder.height)
 
     def levels(self, result: MartResult) -> dict[Column, int]:
-        return {column: result.levels[column[1]] for column in self.asked.identifying}
+        found: dict[Column, int] = {}
+        for column in self.asked.identifying:
+            level = result.levels[column[1]]
+            assert isinstance(level, int)
+            found[column] = level
+        return found
 
     def is_tied(self) -> bool:
         """Whether ids or kept columns show which rows are of one person."""

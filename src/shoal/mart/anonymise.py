@@ -15,10 +15,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from shoal.engines.failures import source_changed
-from shoal.errors import Infeasible
+from shoal.errors import BadData, Infeasible
 from shoal.events import Phase, Proved
+from shoal.local_release import check_local, search_local
+from shoal.mart.local_classes import LocalClasses
 from shoal.mart.rows import AtLevels, Rows, stay
-from shoal.pipeline import prepare
+from shoal.pipeline import prepare, search_detail
+from shoal.recoding.local.solution import LocalBest
 from shoal.search.problem import partition
 from shoal.search.run import no_solution, search
 from shoal.search.strategies.priority_path import path_to
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from shoal.events import Event, Progress
     from shoal.mart.subrequests import Subrequest
     from shoal.releasing import Prepared
-    from shoal.values import Best, Bools, Node
+    from shoal.values import Best, Bools, Node, StatedLevels
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,10 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The levels of a subrequest, the last event of its search, and the rows it might suppress."""
+    """The levels of a subrequest, the last event of its search, and the rows it might suppress.
+
+    In local recoding there are classes in place of levels.
+    """
 
     counted: Counted
     best: Best
@@ -68,9 +74,11 @@ class Found:
         """Whether no levels lose less, for this budget."""
         return isinstance(self.last, Proved)
 
-    @property
-    def levels(self) -> dict[str, int]:
-        """The level of each column."""
+    def levels(self, released: Rows) -> dict[str, StatedLevels]:
+        """The level of each column; in local recoding the released rows at each of its levels."""
+        local = self.at_levels.local
+        if local is not None:
+            return {**local.records_at(released.codes(self.at_levels), released.weights)}
         return dict(zip(self.counted.subrequest.columns, self.best.node, strict=True))
 
     @cached_property
@@ -82,6 +90,9 @@ class Found:
             prepared.table.attributes,
             prepared.problem.models,
             self.best.node,
+            LocalClasses(prepared.table, self.best.recoding)
+            if isinstance(self.best, LocalBest)
+            else None,
         )
 
     def step(self, node: Node, raised: int | None = None) -> Step:
@@ -94,6 +105,8 @@ class Found:
     def steps(self) -> tuple[Step, ...]:
         """The steps of the paper's path; none where another strategy searched."""
         settings = self.counted.subrequest.definition.search
+        if self.at_levels.local is not None:
+            return ()
         if settings.strategy != "priority-path" or settings.backtrack:
             return ()
         problem = self.counted.prepared.problem
@@ -126,10 +139,12 @@ def count(
     found = []
     for each in asked:
         own = {name: domain[name] for name in each.columns}
-        prepared = prepare(each.definition, source, file="request", domain=own)
+        prepared = prepare(each.definition, source, file="request", domain=own, local=True)
         for name, values in own.items():
             if len(prepared.values[name]) > len(values):
                 raise source_changed(f"the source of {name!r}")
+        if each.definition.recoding == "local":
+            _check_local(prepared)
         found.append(Counted(each, prepared))
     return tuple(found)
 
@@ -173,12 +188,28 @@ def _budgets(limit: int, sources: int) -> Iterable[int]:
 def _search(counted: Counted, budget: int, observe: Callable[[Event], None]) -> Found:
     """The best levels of a subrequest that suppress at most so many rows."""
     problem = replace(counted.prepared.problem, limit=budget)
-    name = counted.subrequest.name
-    observe(Phase("search", f"{name}: {problem.table.tuples:,} tuples, {problem.nodes:,} nodes"))
-    last = search(problem, counted.subrequest.definition.search, observe)
+    name, definition = counted.subrequest.name, counted.subrequest.definition
+    observe(Phase("search", f"{name}: {search_detail(counted.prepared)}"))
+    if definition.recoding == "local":
+        last = search_local(problem, definition.search, observe, keep_best=False)
+    else:
+        last = search(problem, definition.search, observe)
     if last.best is None:
         raise _without_counts(name, no_solution(problem, last))
     return Found(counted, last.best, last, budget)
+
+
+def _check_local(prepared: Prepared) -> None:
+    """Refuse what cannot be recoded locally, and more tuples than may be read."""
+    if prepared.table.raised is not None:
+        raise BadData(
+            "the linked table has more distinct tuples than may be read, and local recoding needs"
+            " all of them",
+            code="too-many-tuples",
+            hint="allow more with `engine: {tuples: ...}`, select fewer records, or ask with"
+            " `recoding: full-domain`",
+        )
+    check_local(prepared)
 
 
 def _without_counts(name: str, failure: Infeasible) -> Infeasible:

@@ -69,18 +69,27 @@ def release_rows(
     session: Session, name: str, applied: Applied, rows: LinkedRows, views: Sequence[str]
 ) -> Iterator[ReleaseRows]:
     """The rows of a release, in a table of this name while the context lasts."""
-    query, tables = _release_query(name, applied, rows, views)
-    for each, content in tables.items():
-        session.register(each, content)
-    try:
-        session.execute(f"CREATE TEMP TABLE {name} AS {query}")
-    finally:
-        for each in tables:
-            session.unregister(each)
+    selected, tables = _selected(name, applied, rows)
+    with _registered(session, tables):
+        query, further = _release_query(session, name, applied, rows, views, selected)
+        with _registered(session, further):
+            session.execute(f"CREATE TEMP TABLE {name} AS {query}")
     try:
         yield ReleaseRows(name, applied.recipe)
     finally:
         session.execute(f"DROP TABLE {name}")
+
+
+@contextmanager
+def _registered(session: Session, tables: Mapping[str, pa.Table]) -> Iterator[None]:
+    """Tables that queries can name while the context lasts."""
+    for each, content in tables.items():
+        session.register(each, content)
+    try:
+        yield
+    finally:
+        for each in tables:
+            session.unregister(each)
 
 
 def changed_groups(
@@ -111,20 +120,31 @@ def fetch(session: Session, query: str) -> list[tuple[Any, ...]]:
 
 
 def _release_query(
-    name: str, applied: Applied, rows: LinkedRows, views: Sequence[str]
+    session: Session,
+    name: str,
+    applied: Applied,
+    rows: LinkedRows,
+    views: Sequence[str],
+    where: str,
 ) -> tuple[str, dict[str, pa.Table]]:
     """SQL for the rows of a release, and the tables that it reads beside the linked rows.
 
-    Three steps: select rows, label their columns, keep those of released classes.
+    Three steps: select rows, label their columns, keep those of released classes. In local recoding
+    the classes are listed by their tuples, and there is nothing to label.
     """
     recipe, tables = applied.recipe, dict[str, pa.Table]()
-    where = _selected(name, applied, rows, tables)
     labels, label_joins, class_joins = "", "", ""
     numbers = dict.fromkeys(views, EVERY_ROW)
     for i, (group, refs) in enumerate(recipe.columns.items()):
         listed, matches = f"{name}_classes_{i}", list[str]()
         tables[listed] = _class_table(group, refs, recipe.classes[group], views)
-        for j, ref in enumerate(refs):
+        if group in recipe.tuples:
+            texts = [rows.texts[ref] for ref in refs]
+            found = f"SELECT DISTINCT {', '.join(texts)} FROM {rows.table} WHERE {where}"
+            again = recipe.tuples[group].found_again(fetch(session, found))
+            tables[listed] = _tuple_table(tables[listed], again)
+            matches += [f"{t} IS NOT DISTINCT FROM {listed}.k{j}" for j, t in enumerate(texts)]
+        for j, ref in enumerate(refs if group not in recipe.tuples else ()):
             table, generalization = f"{name}_labels_{i}_{j}", applied.labels[ref]
             if generalization.values:
                 tables[table] = label_table(generalization)
@@ -145,9 +165,12 @@ def _release_query(
     return query, tables
 
 
-def _selected(name: str, applied: Applied, rows: LinkedRows, tables: dict[str, pa.Table]) -> str:
-    """SQL that holds for the rows that a release is made from: joined, selected, complete."""
-    recipe = applied.recipe
+def _selected(name: str, applied: Applied, rows: LinkedRows) -> tuple[str, dict[str, pa.Table]]:
+    """SQL that holds for the rows that a release is made from: joined, selected, complete.
+
+    With the tables that it reads beside the linked rows.
+    """
+    recipe, tables = applied.recipe, dict[str, pa.Table]()
     conditions = [
         f"{rows.records[source]} > 0" for source in recipe.sources if source not in recipe.optional
     ]
@@ -160,7 +183,7 @@ def _selected(name: str, applied: Applied, rows: LinkedRows, tables: dict[str, p
         )
     if recipe.complete:
         conditions += [f"{rows.texts[ref]} IS NOT NULL" for ref in recipe.quasi_identifiers]
-    return " AND ".join(conditions)
+    return " AND ".join(conditions), tables
 
 
 def _views_of(group: str, refs: Sequence[ColumnRef]) -> list[str]:
@@ -185,3 +208,15 @@ def _class_table(
         number = {each: i for i, each in enumerate(dict.fromkeys(labels), 1)}
         columns[class_column(view, views)] = pa.array([number[each] for each in labels], pa.int64())
     return pa.table(columns)
+
+
+def _tuple_table(
+    classes: pa.Table, tuples: Sequence[tuple[int, tuple[str | None, ...]]]
+) -> pa.Table:
+    """The same table with a row for each released tuple: its values k0, k1, ... and the numbers of
+    its class, which counts from 1."""
+    rows = classes.take(pa.array([number - 1 for number, _ in tuples], pa.int64()))
+    for j in range(len([name for name in classes.column_names if name.startswith("k")])):
+        values = pa.array([each[j] for _, each in tuples], pa.string())
+        rows = rows.set_column(j, f"k{j}", values)
+    return rows

@@ -46,6 +46,7 @@ EXAMPLES: Mapping[str, str] = {
     "project": "project: [PT, PN, age]",
     "select": 'select: ["PT = 1", "age >= 40"]',
     "scope": "scope: source",
+    "recoding": "recoding: local",
     "priorities": "priorities: {PT: 0.8, PM: 1}",
     "limits": "limits: {PM: 0}",
     "keys": "keys: drop",

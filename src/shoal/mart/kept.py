@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shoal.mart.releasing import Making
     from shoal.mart.subrequests import Resolved
     from shoal.measure.classes import Values
-    from shoal.values import Caution
+    from shoal.values import Caution, StatedLevels
 
 
 def kept_cautions(making: Making) -> tuple[Caution, ...]:
@@ -36,10 +36,10 @@ def kept_cautions(making: Making) -> tuple[Caution, ...]:
         and resolved.catalog.sources[ref.source].untransformed is None
     ]
     hidden = [
-        Hidden.of(attribute, level)
+        Hidden.of(attribute, *levels)
         for each in making.found.found
-        for attribute, level in zip(each.at_levels.attributes, each.best.node, strict=True)
-        if level > 0
+        for attribute in each.at_levels.attributes
+        if (levels := _levels_above(making.levels(each)[attribute.name]))
     ]
     most = how_many(resolved.columns)
     found: list[Caution] = []
@@ -48,6 +48,11 @@ def kept_cautions(making: Making) -> tuple[Caution, ...]:
             column = examine_kept(once, name, hidden, missing, records=making.table.rows)
             found += [not_comparable(name, making.table.rows)] if column is None else column[1]
     return (*found, *not_examined(kept[most:]))
+
+
+def _levels_above(levels: StatedLevels) -> list[int]:
+    """The released levels above 0."""
+    return [each for each in ([levels] if isinstance(levels, int) else levels) if each > 0]
 
 
 def refuse_uniform(resolved: Resolved, source: Source, person: str) -> None:

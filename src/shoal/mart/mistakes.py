@@ -61,7 +61,7 @@ def mistakes_of_request(request: Request) -> list[Mistake]:
     return [
         *(Mistake("project", f"{name!r} occurs twice", "name it once") for name in twice),
         *of_suppression(request.suppression),
-        *of_loss(request.loss),
+        *of_loss(request.demanded_loss),
         *of_strategy(request.search),
     ]
 

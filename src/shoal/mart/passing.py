@@ -3,16 +3,17 @@
 The verifier counts persons in a source, since a release does not say whom a row belongs to. Where
 rows were removed, that source must be the rows that passed. They are found from the written
 release alone: rows leave by whole classes, so a row passed exactly if its labels of all sources
-together occur in the release. Labels are those that the verifier itself reads from the hierarchies.
+together occur in the release. Labels are those that the verifier itself reads from the hierarchies;
+in local recoding those of a list that it checks.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -29,22 +30,27 @@ if TYPE_CHECKING:
     from shoal.values import Bools
 
 
+Labelling: TypeAlias = "Callable[[pa.Table], tuple[pa.Table, Bools]]"
+"""Gives the labels of rows of values, and says which of the rows have any."""
+
+
 @contextmanager
 def passing_rows(
     linked: Source,
     written: Source,
-    labels: Mapping[str, Generalization],
+    labellings: Sequence[tuple[Sequence[str], Labelling]],
     further: Sequence[str],
     missing: Sequence[str],
 ) -> Iterator[Source]:
     """The rows of the linked table whose labels are in the written release, in a private file.
 
-    `labels` are those of each quasi-identifier. The file has these columns and the `further` ones.
+    For each source there are the names of its quasi-identifiers and what labels them. The file has
+    these columns and the `further` ones.
     """
-    names = tuple(labels)
+    names = tuple(name for each, _ in labellings for name in each)
     values = linked.count_by(names, missing).select(list(names))
     released = written.count_by(names).select(list(names))
-    passing = values.filter(pa.array(_are_in(_labelled(values, labels), released)))
+    passing = values.filter(pa.array(_pass(values, labellings, released)))
     unchanged = {name: Generalization((), ()) for name in names}
     columns = tuple(dict.fromkeys((*names, *further)))
     recoding = Recoding(columns, unchanged, passing, names, missing=tuple(missing))
@@ -59,7 +65,21 @@ def passing_rows(
             yield source
 
 
-def _labelled(values: pa.Table, labels: Mapping[str, Generalization]) -> pa.Table:
+def _pass(
+    values: pa.Table, labellings: Sequence[tuple[Sequence[str], Labelling]], released: pa.Table
+) -> Bools:
+    """For each row of values whether it has labels, and these are released."""
+    columns: dict[str, pa.ChunkedArray] = {}
+    passes = np.ones(len(values), np.bool_)
+    for names, label in labellings:
+        labels, known = label(values)
+        passes &= known
+        columns |= dict(zip(names, labels.columns, strict=True))
+    passes &= _are_in(pa.table(columns), released)
+    return passes
+
+
+def labelled(values: pa.Table, labels: Mapping[str, Generalization]) -> pa.Table:
     """The labels of values."""
     columns = []
     for name, each in labels.items():

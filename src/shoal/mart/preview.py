@@ -60,12 +60,13 @@ class Preview:
 class Estimate:
     """About how many rows a request would release, and at which levels.
 
-    The number of rows is between `at_least`, a power of ten or k, and `at_most`.
+    The number of rows is between `at_least`, a power of ten or k, and `at_most`. In local recoding
+    a column has several levels; how many rows each has is not told.
     """
 
     at_least: int
     at_most: int
-    levels: Mapping[str, int]
+    levels: Mapping[str, int | list[int]]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -139,4 +140,8 @@ def estimate(
 def _about(result: MartResult) -> Estimate:
     """The power of ten below the number of rows, but at least k, and the one above."""
     power = 10 ** (len(str(result.rows_released)) - 1)
-    return Estimate(max(result.k, power), 10 * power - 1, result.levels)
+    levels = {
+        name: level if isinstance(level, int) else sorted(level)
+        for name, level in result.levels.items()
+    }
+    return Estimate(max(result.k, power), 10 * power - 1, levels)

@@ -34,6 +34,8 @@ LINKED = "the linked sources"
 def applied(sources: OpenSources, recipe: Recipe) -> Applied | None:
     """The recipe with the values that it accepts now and the labels at its levels.
 
+    A local recoding has no levels: its classes are found by the tuples of the selected rows.
+
     A selection or a hierarchy that was right then and is wrong now has changed. Its error is not
     shown, since it may name what another asker wrote. A source that cannot be read is an error.
     """
@@ -46,8 +48,8 @@ def applied(sources: OpenSources, recipe: Recipe) -> Applied | None:
     labels: dict[ColumnRef, Generalization] = {}
     try:
         selection = resolve(catalog, recipe.conditions, sources.values, shown=recipe.k)
-        for ref in recipe.quasi_identifiers:
-            column, level = attribute(sources, ref), recipe.levels[ref]
+        for ref, level in recipe.levels.items():
+            column = attribute(sources, ref)
             if level > column.height:
                 return None
             labels[ref] = generalization(column, level)
@@ -63,7 +65,9 @@ def linked_rows(
     sources: OpenSources, recipes: Sequence[Applied]
 ) -> Iterator[tuple[Session, LinkedRows]]:
     """The rows of all sources that the recipes use, in a session of their own."""
-    refs = dict.fromkeys(ref for each in recipes for ref in (*each.labels, *each.only))
+    refs = dict.fromkeys(
+        ref for each in recipes for ref in (*each.recipe.quasi_identifiers, *each.only)
+    )
     used = dict.fromkeys(source for each in recipes for source in each.recipe.sources)
     columns = {str(ref): ref for ref in refs}
     with (

@@ -7,11 +7,12 @@ both recipes to the sources as they are now, and counts (see overlap.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.mart.catalog import ColumnRef
 from shoal.mart.conditions import Condition
+from shoal.mart.local_classes import KeptTuples
 
 JOINT = "*"
 """The name of the one group of columns under `scope: joint`."""
@@ -34,7 +35,8 @@ class Recipe:
     `sources` are all that were joined; an `optional` one among them may be absent in a row.
     `columns` are the released quasi-identifiers by source, or all together under JOINT, and
     `classes` their released classes. A source that releases no quasi-identifier is in neither.
-    `levels` has the level of each of these columns. `conditions` are the selection, which
+    `levels` has the level of each of these columns; in local recoding `tuples` has in place of them
+    what finds the classes of each group again. `conditions` are the selection, which
     holds for joined rows. Under `complete`, rows with a missing quasi-identifier are left out.
 
     A row is in the release exactly when it is joined, selected, complete where that is asked for,
@@ -54,6 +56,7 @@ class Recipe:
     optional: tuple[str, ...] = ()
     complete: bool = False
     tied: bool = False
+    tuples: Mapping[str, KeptTuples] = field(default_factory=dict)
 
     @property
     def quasi_identifiers(self) -> tuple[ColumnRef, ...]:
@@ -62,6 +65,12 @@ class Recipe:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for the log."""
+        local = {
+            "tuples": [
+                [name, each.sha256, list(each.classes)]
+                for name, each in sorted(self.tuples.items())
+            ]
+        }
         return {
             "scope": self.scope,
             "k": self.k,
@@ -76,6 +85,7 @@ class Recipe:
                 [each.column, each.operator, list(each.values)] for each in self.conditions
             ],
             "groups": [_group(name, refs, self.classes[name]) for name, refs in self._groups],
+            **(local if self.tuples else {}),
         }
 
     @classmethod
@@ -98,6 +108,10 @@ class Recipe:
             rows=stored["rows"],
             persons=stored["persons"],
             tied=stored["tied"],
+            tuples={
+                name: KeptTuples(sha256, tuple(classes))
+                for name, sha256, classes in stored.get("tuples", ())
+            },
         )
 
     @property

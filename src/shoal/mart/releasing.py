@@ -18,6 +18,7 @@ from shoal.mart.verifying import Claim, Claims, judge
 from shoal.release.recode import generalization
 from shoal.releasing import refuse_unless_safe
 from shoal.values import Verdict
+from shoal.verify.assignment import Assignment
 
 if TYPE_CHECKING:
     from shoal.engines.base import Source, Staged
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from shoal.mart.conditions import Condition
     from shoal.mart.linking import LinkedTable
     from shoal.mart.subrequests import Resolved
-    from shoal.values import Caution, Finding
+    from shoal.values import Caution, Finding, StatedLevels
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,15 @@ class Making:
     source: Source
     found: Anonymised
     target: Target
+
+    def levels(self, each: Found) -> dict[str, StatedLevels]:
+        """The released levels of a source's columns."""
+        return each.levels(self.found.released)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the recoding is local."""
+        return self.resolved.request.recoding == "local"
 
     @property
     def ids(self) -> str | None:
@@ -127,13 +137,14 @@ def recipe_of(making: Making) -> Recipe:
         sources=table.sources,
         optional=_optional(resolved.catalog.links, table.sources),
         columns={
-            each.name: tuple(resolved.columns[name] for name in each.levels)
+            each.name: tuple(resolved.columns[name] for name in each.counted.subrequest.columns)
             for each in making.found.found
         },
         levels={
             resolved.columns[name]: level
             for each in making.found.found
-            for name, level in each.levels.items()
+            for name, level in making.levels(each).items()
+            if isinstance(level, int)
         },
         classes={each.name: _classes(making, each) for each in making.found.found},
         rows=making.found.released.number,
@@ -141,6 +152,11 @@ def recipe_of(making: Making) -> Recipe:
         tied=bool(making.ids or making.tying),
         conditions=tuple(_qualified(resolved, each) for each in resolved.request.select),
         complete=resolved.catalog.missing.match == "basic",
+        tuples={
+            each.name: local.kept_for_the_log(making.found.released.codes(each.at_levels))
+            for each in making.found.found
+            if (local := each.at_levels.local) is not None
+        },
     )
 
 
@@ -168,13 +184,19 @@ def _classes(making: Making, found: Found) -> tuple[ReleasedClass, ...]:
 
 def stage(making: Making, spark: Any = None) -> Staged:
     """Write the release where nobody sees it yet: rows whose labels of all sources may pass."""
-    definition = making.resolved.catalog
-    generalized = {
-        attribute.name: generalization(attribute, level)
-        for each in making.found.found
-        for attribute, level in zip(each.at_levels.attributes, each.best.node, strict=True)
-    }
-    classes = making.found.released.labels()
+    definition, released = making.resolved.catalog, making.found.released
+    sources = [each.at_levels for each in making.found.found]
+    labels = None
+    if making.is_local and sources:
+        classes, labels = released.tuples(sources)
+        generalized = {name: Generalization((), ()) for name in classes.column_names}
+    else:
+        classes = released.labels()
+        generalized = {
+            attribute.name: generalization(attribute, level)
+            for each in sources
+            for attribute, level in zip(each.attributes, each.node, strict=True)
+        }
     if not generalized:
         person = making.table.person
         generalized = {person: Generalization((), ())}
@@ -185,6 +207,7 @@ def stage(making: Making, spark: Any = None) -> Staged:
         classes=classes,
         blanked=(),
         missing=definition.missing.values,
+        labels=labels,
     )
     return recode_into(making.source, recoding, making.target, spark=spark)
 
@@ -211,8 +234,9 @@ def _claims(making: Making) -> Claims:
             Claim(
                 each.name,
                 each.at_levels.definition,
-                each.levels,
+                making.levels(each),
                 each.counted.prepared.values,
+                Assignment(*released.tuples([each.at_levels])) if making.is_local else None,
             )
             for each in making.found.found
         ),

@@ -24,7 +24,8 @@ class Request(DefinitionPart):
     """What is asked: columns, records, and how far each column may be generalized.
 
     Columns are named as `Catalog.find` understands them; `genes.*` in `project` is all of a source.
-    Without `k` the policy's holds. `diversity` is demanded of every projected sensitive column,
+    Without `k` the policy's holds. Without `loss` it is `weighted`, in local recoding `iyengar`:
+    that needs a loss of cells. `diversity` is demanded of every projected sensitive column,
     beside what the catalog demands.
     """
 
@@ -35,11 +36,19 @@ class Request(DefinitionPart):
     k: int | None = Field(default=None, ge=2)
     suppression: Share = 0
     scope: Literal["source", "joint"] = "source"
+    recoding: Literal["full-domain", "local"] = "full-domain"
     search: Search = Search()
-    loss: LossChoice = LossChoice(name="weighted")
+    loss: LossChoice | None = None
     priorities: Mapping[Text, Priority] = Field(default_factory=dict)
     limits: Mapping[Text, Limit] = Field(default_factory=dict)
     keys: Literal["drop", "random"] = "drop"
     diversity: Diversity | None = None
     output: OutputChoice | None = None
     report: FilePath | None = None
+
+    @property
+    def demanded_loss(self) -> LossChoice:
+        """The loss that is asked for, or the one that suits the recoding."""
+        if self.loss is not None:
+            return self.loss
+        return LossChoice(name="iyengar" if self.recoding == "local" else "weighted")

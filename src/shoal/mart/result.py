@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.engines.local_files import write_whole
 from shoal.mart.recipe import JOINT
 from shoal.mart.rows import single_rows, unique_before
+from shoal.recoding.local.run import LocalSearch
 from shoal.report.render import html_page, markdown
 from shoal.report.result import finite, versions
 from shoal.report.sections import Section
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from shoal.mart.releasing import Checked, Making
     from shoal.mart.subrequests import Limit
     from shoal.report.result import Stopwatch
-    from shoal.values import Caution
+    from shoal.values import Caution, StatedLevels
 
 WITHSTANDS = {
     "source": (
@@ -45,6 +46,7 @@ class SourceResult:
     """What was done to one source, or to all together with `scope: joint`.
 
     `loss`, `bound`, `gap` and `status` are those of the search, which might suppress `budget` rows.
+    In local recoding `levels` has the released rows at each level, and the strategy is `local`.
     `classes_before` and `singles_before`, those of one person, are of the linked rows; `classes`
     and `smallest_class`, in persons, of the release. `steps` are those of the strategy
     priority-path.
@@ -52,7 +54,7 @@ class SourceResult:
 
     columns: tuple[str, ...]
     limits: Mapping[str, Limit]
-    levels: Mapping[str, int]
+    levels: Mapping[str, StatedLevels]
     status: str
     strategy: str
     loss: float
@@ -103,8 +105,8 @@ class MartResult(Shown):
     verified: bool = True
 
     @property
-    def levels(self) -> dict[str, int]:
-        """The level of each quasi-identifier."""
+    def levels(self) -> dict[str, StatedLevels]:
+        """The level of each quasi-identifier; in local recoding the rows at each level."""
         return {name: n for each in self.sources.values() for name, n in each.levels.items()}
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,7 +126,7 @@ class MartResult(Shown):
             {
                 "source": source,
                 "column": column,
-                "level": level,
+                "level": _shown_level(level),
                 "limit": each.limits[column].level if column in each.limits else None,
                 "limited by": each.limits[column].reason if column in each.limits else None,
             }
@@ -220,6 +222,14 @@ class MartResult(Shown):
             yield f"Digest of the log entry: {self.digest}"
 
 
+def _shown_level(level: StatedLevels) -> int | str:
+    """A level, or those of a local recoding: `0 to 2`."""
+    if isinstance(level, int):
+        return level
+    least, most = min(level), max(level)
+    return least if least == most else f"{least} to {most}"
+
+
 def _shown_source(name: str) -> str:
     """What people see of a source, or of all together."""
     return "all" if name == JOINT else name
@@ -293,13 +303,14 @@ def _unique_before(making: Making) -> int:
 def _source_result(found: Found, anonymised: Anonymised) -> SourceResult:
     subrequest = found.counted.subrequest
     _, classes = anonymised.released.classes(found.at_levels)
+    local = found.at_levels.local
     before = found.step(found.counted.prepared.problem.lattice.bottom)
     return SourceResult(
         columns=subrequest.columns,
         limits=subrequest.limits,
-        levels=found.levels,
+        levels=found.levels(anonymised.released),
         status="optimal" if found.is_proved else "feasible",
-        strategy=subrequest.definition.search.strategy,
+        strategy=subrequest.definition.search.strategy if local is None else LocalSearch.name,
         loss=found.best.loss,
         bound=found.last.bound,
         gap=found.last.gap,
@@ -321,6 +332,14 @@ def entry_of(result: MartResult, recipe: Recipe) -> dict[str, Any]:
     numbers = {name: getattr(result, name) for name in names}
     return {
         "recipe": recipe.to_json(),
-        "result": {**numbers, "levels": result.levels},
+        "result": {**numbers, "levels": _plain_levels(result)},
         "output_sha256": result.output_sha256,
+    }
+
+
+def _plain_levels(result: MartResult) -> dict[str, Any]:
+    """The levels with texts as keys, as JSON has them: the log spells what it reads again."""
+    return {
+        name: level if isinstance(level, int) else {str(each): n for each, n in level.items()}
+        for name, level in result.levels.items()
     }

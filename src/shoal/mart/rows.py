@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.encode.table import Attribute
     from shoal.engines.base import Source
+    from shoal.mart.local_classes import LocalClasses
     from shoal.privacy.base import PrivacyModel
     from shoal.search.problem import Partition
     from shoal.values import Bools, Ints, Node
@@ -35,12 +36,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class AtLevels:
-    """A source's definition with its quasi-identifiers and what is demanded, at chosen levels."""
+    """A source's definition with its quasi-identifiers and what is demanded, at chosen levels.
+
+    A local recoding has the classes of the source's tuples in place of a node.
+    """
 
     definition: Definition
     attributes: tuple[Attribute, ...]
     models: tuple[PrivacyModel, ...]
     node: Node
+    local: LocalClasses | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ class Rows:
     """Distinct combinations of labels, judged values and persons, with their numbers of rows.
 
     In `counted` a label is represented by the first value that it covers, so that the codes of the
-    hierarchies apply.
+    hierarchies apply. In local recoding it has the values themselves.
     """
 
     sources: tuple[AtLevels, ...]
@@ -67,6 +72,7 @@ class Rows:
             generalized={
                 attribute.name: joined_values(attribute, level)
                 for each in sources
+                if each.local is None
                 for attribute, level in zip(each.attributes, each.node, strict=True)
             },
             at_most=most,
@@ -112,7 +118,10 @@ class Rows:
         number = self.sources.index(each)
         if number not in self._classes:
             table = encode(each.definition, self.counted, each.attributes)
-            classes = partition(table, each.models, each.node)
+            if each.local is None:
+                classes = partition(table, each.models, each.node)
+            else:
+                classes = each.local.partition(table, each.models)
             self._classes[number] = self._numbered([each])[0], classes
         return self._classes[number]
 
@@ -125,12 +134,20 @@ class Rows:
         """The class of each combination by the labels of these sources, in order of the groups."""
         groups, sizes = [], []
         for each in sources:
+            if each.local is not None:
+                groups.append(each.local.class_of(self.codes(each)))
+                sizes.append(each.local.number + 1)
+                continue
             for attribute, level in zip(each.attributes, each.node, strict=True):
                 groups.append(attribute.groups[level][self._codes(attribute)])
                 sizes.append(len(attribute.hierarchy.labels[level]) + 1)
         if not groups:
             return np.zeros(len(self.counted), dtype=np.int64), min(1, len(self.counted))
         return number_rows(groups, sizes)
+
+    def codes(self, each: AtLevels) -> list[Ints]:
+        """The codes of each combination in the quasi-identifiers of one of the sources."""
+        return [self._codes(attribute) for attribute in each.attributes]
 
     def _codes(self, attribute: Attribute) -> Ints:
         """The code of each combination in one quasi-identifier."""
@@ -152,15 +169,28 @@ class Rows:
 
     def _labels_of(self, sources: Sequence[AtLevels], rows: Ints) -> pa.Table:
         """The labels of some combinations, in the columns of these sources."""
-        return pa.table(
-            {
-                attribute.name: attribute.labels(level).take(
-                    pa.array(attribute.groups[level][self._codes(attribute)[rows]])
-                )
-                for each in sources
-                for attribute, level in zip(each.attributes, each.node, strict=True)
-            }
-        )
+        columns: dict[str, pa.Array] = {}
+        for each in sources:
+            if each.local is not None:
+                columns |= each.local.labels([codes[rows] for codes in self.codes(each)])
+                continue
+            for attribute, level in zip(each.attributes, each.node, strict=True):
+                groups = attribute.groups[level][self._codes(attribute)[rows]]
+                columns[attribute.name] = attribute.labels(level).take(pa.array(groups))
+        return pa.table(columns)
+
+    def tuples(self, sources: Sequence[AtLevels]) -> tuple[pa.Table, pa.Table]:
+        """The distinct tuples of released combinations in the columns of these sources, and the
+        labels of each."""
+        attributes = [attribute for each in sources for attribute in each.attributes]
+        codes = [self._codes(attribute) for attribute in attributes]
+        tuple_of, number = number_rows(codes, [len(each.groups[0]) for each in attributes])
+        first = _first(tuple_of, number)
+        values = {
+            attribute.name: attribute.labels(0).take(pa.array(column[first]))
+            for attribute, column in zip(attributes, codes, strict=True)
+        }
+        return pa.table(values), self._labels_of(sources, first)
 
     def class_table(self, each: AtLevels) -> pa.Table:
         """The classes of one source: their labels, then their rows, then their persons."""

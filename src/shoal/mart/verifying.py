@@ -14,7 +14,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from shoal.mart.passing import passing_rows
+import numpy as np
+import pyarrow as pa
+
+from shoal.mart.passing import labelled, passing_rows
 from shoal.values import Finding, Verdict
 from shoal.verify.judge import verify
 from shoal.verify.sources import generalizations, source_facts
@@ -22,20 +25,37 @@ from shoal.verify.sources import generalizations, source_facts
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    import pyarrow as pa
-
     from shoal.definition.model import Definition
-    from shoal.engines.base import Generalization, Source
+    from shoal.engines.base import Source
+    from shoal.values import Bools, StatedLevels
+    from shoal.verify.assignment import Assignment
 
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """What a release claims of one source: its definition, its levels, and the source's values."""
+    """What a release claims of one source: its definition, its levels, and the source's values.
+
+    In local recoding the `assignment` has the labels of each released tuple.
+    """
 
     name: str
     definition: Definition
-    levels: Mapping[str, int]
+    levels: Mapping[str, StatedLevels]
     values: Mapping[str, Collection[str]]
+    assignment: Assignment | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The quasi-identifiers."""
+        return list(self.definition.quasi_identifiers)
+
+    def labelled(self, values: pa.Table) -> tuple[pa.Table, Bools]:
+        """The labels of rows with the quasi-identifiers, and which of them have labels."""
+        if self.assignment is not None:
+            return self.assignment.relabel(values.select(self.names))
+        levels = {name: each for name, each in self.levels.items() if isinstance(each, int)}
+        labels = generalizations(self.definition, levels, self.values)
+        return labelled(values.select(self.names), labels), np.ones(len(values), np.bool_)
 
 
 @dataclass(frozen=True)
@@ -59,23 +79,21 @@ class Claims:
 
 def judge(claims: Claims, linked: Source, written: Source) -> tuple[Finding, ...]:
     """Every finding about the written release, with the source that it is about."""
-    labels: dict[str, Generalization] = {}
-    for each in claims.sources:
-        labels |= generalizations(each.definition, each.levels, each.values)
     findings = [*_shape(claims, written)]
     with ExitStack() as stack:
         passing = linked
-        if claims.removed and labels:
+        if claims.removed and claims.sources:
             names = [name for each in claims.sources for name in each.definition.counted]
             missing = claims.sources[0].definition.missing.values
-            passing = stack.enter_context(passing_rows(linked, written, labels, names, missing))
+            labellings = [(each.names, each.labelled) for each in claims.sources]
+            passing = stack.enter_context(passing_rows(linked, written, labellings, names, missing))
         for each in claims.sources:
             findings += _of_source(claims, each, passing, written)
         if claims.ids is not None:
             findings.append(_number_of_ids(claims, claims.ids, written))
-            findings += _tied(claims, claims.ids, written, {})
+            findings += _tied(claims, claims.ids, written, has_values=False)
         if claims.tied is not None:
-            findings += _tied(claims, claims.tied, passing, labels)
+            findings += _tied(claims, claims.tied, passing, has_values=True)
     return tuple(findings)
 
 
@@ -98,6 +116,7 @@ def _of_source(claims: Claims, claim: Claim, passing: Source, written: Source) -
         columns=claims.columns,
         values=claim.values,
         source=passing,
+        assignment=claim.assignment,
         numbers={"records": claims.rows, "persons": claims.persons},
         **source_facts(definition, passing, claim.values),
     )
@@ -112,19 +131,28 @@ def _number_of_ids(claims: Claims, ids: str, written: Source) -> Finding:
     return Finding("ids", fits, f"{len(counted):,} ids for {claims.persons:,} persons")
 
 
-def _tied(
-    claims: Claims, column: str, rows: Source, labels: Mapping[str, Generalization]
-) -> Iterator[Finding]:
+def _tied(claims: Claims, column: str, rows: Source, *, has_values: bool) -> Iterator[Finding]:
     """In each source the rows that a column ties together are, class by class, those of k others.
 
-    The column has ids or persons. `labels` are given where `rows` has values.
+    The column has ids or persons. The rows have values, or labels.
     """
     for each in claims.sources:
-        names, missing = each.definition.quasi_identifiers, each.definition.missing.values
-        counted = rows.count_by((column, *names), missing if labels else (), generalized=labels)
+        missing = each.definition.missing.values if has_values else ()
+        counted = rows.count_by((column, *each.names), missing)
+        if has_values:
+            counted = _by_labels(each, counted)
         told = _told(counted, claims.k)
         saw = f"{told:,} have rows that fewer than {claims.k} have"
         yield Finding(f"{each.name}: rows tied together", told == 0, saw)
+
+
+def _by_labels(claim: Claim, counted: pa.Table) -> pa.Table:
+    """Rows that were counted by a first column and values, counted by that column and labels."""
+    keys = [f"k{i}" for i in range(counted.num_columns - 1)]
+    labels, known = claim.labelled(counted.rename_columns(["", *claim.names, "#rows"]))
+    columns = [counted.column(0), *labels.columns, counted.column(counted.num_columns - 1)]
+    table = pa.table(columns, names=[*keys, "n"]).filter(pa.array(known))
+    return table.group_by(keys).aggregate([("n", "sum")]).select([*keys, "n_sum"])
 
 
 def _told(counted: pa.Table, k: int) -> int:

@@ -69,7 +69,7 @@ def request_mapping(request: Request) -> dict[str, Any]:
         found["select"] = [str(condition) for condition in request.select]
     if "output" in found:
         found["output"] = short_form(found["output"], "path")
-    if "loss" in found:
+    if request.loss is not None:
         found["loss"] = short_form({"name": request.loss.name, **found["loss"]}, "name")
     if isinstance(request.suppression, float):
         found["suppression"] = percent(request.suppression)

@@ -58,7 +58,7 @@ def request_xml(request: Request) -> str:
     """The request as XML; BadOutput for text that XML cannot hold."""
     data = request_mapping(request)
     root = etree.Element("request")
-    for key in ("asker", "purpose", "k", "suppression", "scope", "keys", "report"):
+    for key in ("asker", "purpose", "k", "suppression", "scope", "recoding", "keys", "report"):
         set_attribute(root, key, data.get(key))
     for key in ("project", "select"):
         _add_texts(root, key, data.get(key, ()))
