@@ -19,7 +19,8 @@ from examples.mart import make_sources
 
 from commands import shoal
 from shoal import mart
-from shoal.errors import Refused
+from shoal.definition.model import LossChoice, Search
+from shoal.errors import Refused, UserError
 from shoal.mart import MartResult
 
 pytestmark = pytest.mark.slow
@@ -46,7 +47,7 @@ def data(example: Path) -> Path:
     return example / "data"
 
 
-def asked(example: Path, catalog: str, request: str, **changes: Any) -> MartResult:
+def asked(example: Path, catalog: Any, request: Any, **changes: Any) -> MartResult:
     """What the library answers in the folder of the example."""
     with contextlib.chdir(example):
         return mart.request(catalog, request, **changes)
@@ -222,6 +223,39 @@ def test_both_settings_together_would_tell_who_is_alone(
         asked(example, "catalog.yaml", "request-b.yaml", asker="oncology", output="data/again.csv")
     assert refused.value.code == "overlap"
     assert not (example / "data" / "again.csv").exists()
+
+
+def test_the_same_cases_lose_less_by_local_recoding(example: Path) -> None:
+    read = mart.read_catalog(example / "catalog.yaml")
+    request_a = mart.read_request(example / "request-a.yaml")
+    catalog = read.model_copy(update={"log": example / "local.jsonl"})
+    keys = {"project": ("Age", "PN", "PM", "R", "genes.*"), "limits": {}, "priorities": {}}
+    one = request_a.model_copy(update={**keys, "search": Search(), "loss": LossChoice()})
+    local = one.model_copy(update={"recoding": "local"})
+    names = ("Age", "PN", "PM", "R")
+    first, again, full = (example / f"{name}.csv" for name in ("first", "again", "full"))
+    result = asked(example, catalog, local, output=first)
+    classes = Counter(tuple(row[name] for name in names) for row in released(first))
+    assert sum(classes.values()) == result.rows_released == 313
+    assert min(classes.values()) >= 2
+    assert len(classes) == result.sources["findings"].classes
+    repeated = asked(example, catalog, local, output=again)
+    assert repeated.overlaps == ()
+    assert first.read_bytes() == again.read_bytes()
+    with pytest.raises(Refused) as refused:
+        asked(example, catalog, one, output=full)
+    assert refused.value.code == "overlap"
+    other = read.model_copy(update={"log": example / "full.jsonl"})
+    levels = asked(example, other, one, output=full)
+    assert result.sources["findings"].loss < levels.sources["findings"].loss
+
+
+def test_a_label_that_is_a_value_too_cannot_be_recoded_locally(example: Path) -> None:
+    request = mart.read_request(example / "request-a.yaml")
+    keys = {"recoding": "local", "output": None}
+    with pytest.raises(UserError, match="'PT'") as refused:
+        asked(example, "catalog.yaml", request.model_copy(update=keys), output=example / "no.csv")
+    assert refused.value.code == "ambiguous-label"
 
 
 TABLE_2 = Counter(

@@ -17,6 +17,7 @@ Read in this order:
 - selection.py: what conditions select; subrequests.py: what a request asks of each source.
 - sources.py opens the sources; linking joins them to one table.
 - anonymise.py and rows.py: levels for each source, and the rows that can be released.
+- local_classes.py: in local recoding the class of each tuple, also for the log.
 - releasing.py, passing.py and verifying.py: the release is written and verified; result.py.
 - recording.py and log.py: the record of all requests; overlap.py compares releases.
 - validate.py: the mistakes of a request that its catalog shows; preview.py: what it would release.
