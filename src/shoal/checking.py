@@ -15,6 +15,7 @@ from shoal.engines.options import FileOptions
 from shoal.measure.pairs import PAIR_LIMIT
 from shoal.measure.table import measure
 from shoal.pipeline import load
+from shoal.verify.assignment import read_assignment
 from shoal.verify.file import verify_file
 from shoal.verify.labels.listed import read_trees
 from shoal.verify.stated import read_stated
@@ -89,11 +90,16 @@ def verify(
     *,
     result: str | Path | None = None,
     records: int | None = None,
+    assignment: str | Path | None = None,
 ) -> Verdict:
     """Whether a written release is safe, judged from the file.
 
     `result` is the JSON of the run, whose levels and numbers are then checked too; `records` is the
-    number of records of the source where it cannot be read any more.
+    number of records of the source where it cannot be read any more. `assignment` is the file of
+    the run with the class of each tuple: a local release is judged by persons with it.
     """
     stated = None if result is None else read_stated(Path(result))
-    return verify_file(load(definition), Path(release), stated=stated, records=records)
+    listed = None if assignment is None else read_assignment(Path(assignment))
+    return verify_file(
+        load(definition), Path(release), stated=stated, records=records, assignment=listed
+    )

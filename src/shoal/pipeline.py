@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shoal.choosing import compare_with_best, judge_node, node_of
 from shoal.collapse.read import collapse, open_population, open_records
 from shoal.definition.check import against_columns
@@ -42,10 +44,12 @@ from shoal.local_release import (
     search_local,
 )
 from shoal.recoding.local.solution import LocalBest
+from shoal.release.assignment_file import assignment_text, no_assignment, stage_assignment
 from shoal.release.local_classes import LabelCosts, released_classes
+from shoal.release.recode import texts_of
 from shoal.release.transformation import stage_transformation, transformation_text
 from shoal.releasing import Ask as Ask
-from shoal.releasing import Found, about_run, write_release
+from shoal.releasing import Found, about_run, plan_of, write_release
 from shoal.releasing import Observer as Observer
 from shoal.releasing import Prepared as Prepared
 from shoal.report.result import Run, Stopwatch, build_failure
@@ -80,6 +84,7 @@ def run(
     node: Mapping[str, int] | None = None,
     ask: Ask | None = None,
     transformation: str | Path | None = None,
+    assignment: str | Path | None = None,
     kept: KeptSearch | None = None,
 ) -> ShownResult:
     """Release what a definition says, and return what was done.
@@ -95,13 +100,16 @@ def run(
     `node` is a node that a person chose: the level of each quasi-identifier by name. It is released
     in place of the best one, and the result says how much more it loses. `ask` is called with a
     Proposal before anything is written; unless it returns True, Declined is raised.
-    `transformation` is where to write how the release was recoded, for `shoal.apply`.
+    `transformation` is where to write how the release was recoded, for `shoal.apply`. `assignment`
+    is where to write in which class of a local release each tuple is, for `shoal.verify`.
     `kept` is an earlier search for a local recoding: what it found is released.
     """
     file = file or (str(definition) if isinstance(definition, str | Path) else "definition")
     definition = load(definition)
     target = _target(definition, file)
-    asked_for = {"proof": proof, "transformation": transformation}
+    asked_for = {"proof": proof, "transformation": transformation, "assignment": assignment}
+    if assignment is not None and definition.recoding != "local":
+        raise no_assignment("only a local recoding has an assignment")
     check_options(definition, {"node": node})
     further = {key: Path(path) for key, path in asked_for.items() if path is not None}
     check_written(definition, file, further)
@@ -129,16 +137,20 @@ def run(
             kept=kept,
         )
         cleanup.callback(made.staged.discard)
-        plan = None
+        written: list[Staged] = []
         if transformation is not None:
-            plan = cleanup.enter_context(_stage_plan(made, further["transformation"], file))
+            written.append(_stage_plan(made, further["transformation"], file))
+            cleanup.callback(written[-1].discard)
+        if assignment is not None:
+            written.append(_stage_assignment(made, further["assignment"]))
+            cleanup.callback(written[-1].discard)
         observe(Phase("publish"))
         result = made.result.published(made.staged.publish())
         with after_publishing(result.output):
             if log is not None:
                 log.publish()
-            if plan is not None:
-                plan.publish()
+            for staged in written:
+                staged.publish()
     observe(Released(result, partial(_other_recoding, made)))
     return result
 
@@ -300,6 +312,14 @@ def _stage_plan(made: Made, path: Path, file: str) -> Staged:
         _classes_kept(made),
     )
     return stage_transformation(text, path)
+
+
+def _stage_assignment(made: Made, path: Path) -> Staged:
+    """The assignment file, where nobody sees it yet."""
+    classes, table = made.found.classes, made.prepared.table
+    suppressed = texts_of(table, np.flatnonzero(~classes.kept[classes.class_of]))
+    text = assignment_text(plan_of(made.prepared, made.found), suppressed)
+    return stage_assignment(text, path)
 
 
 def _classes_kept(made: Made) -> tuple[ReleasedClass, ...] | None:

@@ -190,7 +190,7 @@ def write_release(
         watch.lap("ask")
 
     observe(Phase("release"))
-    plan = _plan(prepared, found)
+    plan = plan_of(prepared, found)
     staged = recode(source, plan, target, spark=spark)
     watch.lap("release")
 
@@ -227,7 +227,7 @@ def _examine(prepared: Prepared, found: Found, source: Source) -> tuple[Caution,
     return examine_release(definition, source, table, recoded.levels_above, recoded)
 
 
-def _plan(prepared: Prepared, found: Found) -> Recoding:
+def plan_of(prepared: Prepared, found: Found) -> Recoding:
     """What the engine has to release."""
     classes, table = found.classes, prepared.table
     if found.local is not None:

@@ -366,3 +366,81 @@ def test_a_table_with_too_many_tuples_is_recoded_from_higher_levels_up(
     assert min(classes.values()) >= 5
     full = shoal.run({**mapping, "engine": {"tuples": 1900}, "recoding": "full-domain"})
     assert result.loss <= full.loss
+
+
+def visits_in(folder: Path) -> dict[str, Any]:
+    """A table with several records of each person, and its definition."""
+    write_table(folder, missing=True)
+    frame = pd.read_csv(folder / "data.csv", dtype=str)
+    frame["name"] = [f"person {i % 70}" for i in range(len(frame))]
+    frame.to_csv(folder / "data.csv", index=False)
+    return definition_in(folder, person="name", suppression="5%")
+
+
+def test_the_persons_of_a_local_release_are_verified_by_its_assignment(tmp_path: Path) -> None:
+    definition, release = tmp_path / "definition.json", str(tmp_path / "release.csv")
+    definition.write_text(json.dumps(visits_in(tmp_path)), encoding="utf-8")
+    stated, assignment = str(tmp_path / "result.json"), tmp_path / "assignment.json"
+    run = CliRunner()
+    options = ["--json", stated, "--assignment", str(assignment)]
+    ran = run.invoke(app, ["run", str(definition), *options])
+    assert ran.exit_code == 0, ran.output
+    verify = ["verify", release, "-d", str(definition), "--result", stated]
+    without = run.invoke(app, verify)
+    assert without.exit_code == 4
+    assert "--assignment" in without.output
+    verified = run.invoke(app, [*verify, "--assignment", str(assignment)])
+    assert verified.exit_code == 0, verified.output
+    assert shoal.verify(release, definition, assignment=assignment).safe
+
+
+@pytest.mark.parametrize("change", ["swapped", "suppressed", "fewer", "renamed"])
+def test_a_changed_assignment_is_refused(tmp_path: Path, change: str) -> None:
+    mapping, path = visits_in(tmp_path), tmp_path / "assignment.json"
+    shoal.run(mapping, assignment=path)
+    found = json.loads(path.read_text(encoding="utf-8"))
+    tuples = found["tuples"]
+    other = next(i for i, each in enumerate(tuples) if each not in (None, tuples[0]))
+    match change:
+        case "swapped":
+            tuples[0], tuples[other] = tuples[other], tuples[0]
+        case "suppressed":
+            tuples[other] = None
+        case "fewer":
+            tuples.pop()
+        case "renamed":
+            found["quasi-identifiers"].reverse()
+    path.write_text(json.dumps(found), encoding="utf-8")
+    verdict = shoal.verify(tmp_path / "release.csv", mapping, assignment=path)
+    assert "persons" in [finding.name for finding in verdict.failures]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{}", '{"shoal assignment": 2}', "[1]"]
+    + [
+        json.dumps({"shoal assignment": 1, "quasi-identifiers": ["a"], "classes": c, "tuples": t})
+        for c, t in [([["x"]], [1]), ([["x"]], [-1]), ([["x", "y"]], [0]), ([[1]], [0]), (3, [])]
+    ],
+)
+def test_a_file_that_is_no_assignment_is_refused(tmp_path: Path, content: str) -> None:
+    mapping, path = visits_in(tmp_path), tmp_path / "assignment.json"
+    shoal.run(mapping)
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError) as error:
+        shoal.verify(tmp_path / "release.csv", mapping, assignment=path)
+    assert error.value.code == "bad-assignment"
+
+
+@pytest.mark.parametrize(
+    "keys", [{"recoding": "full-domain"}, {"engine": {"tuples": 197}}], ids=["full", "raised"]
+)
+def test_where_there_is_no_assignment_nothing_is_released(
+    tmp_path: Path, keys: dict[str, Any]
+) -> None:
+    mapping, path = {**visits_in(tmp_path), **keys, "person": None}, tmp_path / "assignment.json"
+    with pytest.raises(UserError) as error:
+        shoal.run(mapping, assignment=path)
+    assert error.value.code == "no-assignment"
+    assert not path.exists()
+    assert not (tmp_path / "release.csv").exists()

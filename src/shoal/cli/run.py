@@ -78,6 +78,10 @@ def run(
         Path | None,
         typer.Option(help="Write here how records were recoded, for `shoal apply`."),
     ] = None,
+    assignment: Annotated[
+        Path | None,
+        typer.Option(help="Write here the class of each tuple of a local release, to verify it."),
+    ] = None,
     node: Annotated[
         list[str] | None,
         typer.Option(
@@ -114,6 +118,7 @@ def run(
         keep_best=keep_best,
         proof=proof,
         transformation=transformation,
+        assignment=assignment,
         file=str(definition),
         node=levels,
         ask=ask_person if ask else None,
@@ -132,6 +137,7 @@ def run_definition(
     keep_best: bool = False,
     proof: Path | None = None,
     transformation: Path | None = None,
+    assignment: Path | None = None,
     file: str = "definition",
     node: Mapping[str, int] | None = None,
     ask: Ask | None = None,
@@ -149,11 +155,11 @@ def run_definition(
     from shoal.events import Released
     from shoal.pipeline import run as run_pipeline
 
-    check_files(definition, json, proof, file, transformation)
+    check_files(definition, json, proof, file, transformation, assignment)
     command = command or f"shoal run {shlex.quote(file)}"
 
     def clean() -> None:
-        remove_leftovers(definition, proof, transformation)
+        remove_leftovers(definition, proof, transformation, assignment)
 
     released: list[Released] = []
 
@@ -171,6 +177,7 @@ def run_definition(
                     keep_best=keep_best,
                     proof=proof,
                     transformation=transformation,
+                    assignment=assignment,
                     file=file,
                     node=node,
                     ask=ask,
@@ -187,6 +194,8 @@ def run_definition(
         tell_of_proof(result, proof, quiet=quiet)
     if transformation is not None and not quiet:
         typer.echo(f"Transformation: {transformation}")
+    if assignment is not None and not quiet:
+        typer.echo(f"Assignment: {assignment}")
     if not quiet:
         tell_of_other_recoding(released)
     return result
@@ -229,6 +238,7 @@ def check_files(
     proof: Path | None,
     file: str,
     transformation: Path | None = None,
+    assignment: Path | None = None,
 ) -> None:
     """Refuse, before the long work, a file that could not be written after it."""
     from shoal.cli.terminal import json_file
@@ -240,6 +250,7 @@ def check_files(
         "result": json_file(json),
         "proof": proof,
         "transformation": transformation,
+        "assignment": assignment,
         "report of a failure": failure,
     }
     further = {key: path for key, path in written.items() if path is not None}

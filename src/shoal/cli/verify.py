@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.proof.check import Checked
     from shoal.values import Verdict
+    from shoal.verify.assignment import AssignmentFile
     from shoal.verify.stated import Stated
 
 EXAMPLES = """
@@ -43,6 +44,10 @@ def verify(
         int | None,
         typer.Option(min=0, help="Records of the source, where it cannot be read any more."),
     ] = None,
+    assignment: Annotated[
+        Path | None,
+        typer.Option(help="The class of each tuple of a local release, to count its persons."),
+    ] = None,
     proof: Annotated[
         Path | None,
         typer.Option(help="The proof that no transformation is better, to be checked."),
@@ -64,6 +69,7 @@ def verify(
     """
     from shoal.cli.terminal import print_json
     from shoal.definition.read import read
+    from shoal.verify.assignment import read_assignment
     from shoal.verify.stated import read_stated
 
     if release is None and proof is None:
@@ -73,7 +79,8 @@ def verify(
     checked = None if proof is None else _check_proof(demanded, proof, sample, seed)
     verdicts = [] if checked is None else [checked.verdict]
     if release is not None:
-        verdicts.insert(0, _judge(demanded, release, stated, records, checked))
+        listed = None if assignment is None else read_assignment(assignment)
+        verdicts.insert(0, _judge(demanded, release, stated, records, checked, listed))
     findings = tuple(finding for verdict in verdicts for finding in verdict.findings)
     verdict = dataclasses.replace(verdicts[0], findings=findings)
     if as_json:
@@ -113,6 +120,7 @@ def _judge(
     stated: Stated | None,
     records: int | None,
     checked: Checked | None,
+    assignment: AssignmentFile | None,
 ) -> Verdict:
     """Judge a release; with a proof it must have the levels that the proof is about.
 
@@ -124,7 +132,7 @@ def _judge(
 
     if checked is None or definition.recoding == "local":
         known = definition if checked is None or stated is not None else checked.definition
-        return verify_file(known, release, stated=stated, records=records)
+        return verify_file(known, release, stated=stated, records=records, assignment=assignment)
     if stated is None:
         best = checked.verdict
         numbers = {

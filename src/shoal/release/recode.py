@@ -73,12 +73,12 @@ def local_recoding(
     return replace(
         plan,
         generalized=counted,
-        classes=_texts(table, np.flatnonzero(kept)),
+        classes=texts_of(table, np.flatnonzero(kept)),
         labels=_labels_at(table, np.flatnonzero(kept), levels),
     )
 
 
-def _texts(table: Table, tuples: Ints) -> pa.Table:
+def texts_of(table: Table, tuples: Ints) -> pa.Table:
     """The values of tuples as text, null where missing."""
     return pa.table(
         {

@@ -8,6 +8,7 @@ with `shoal.measure`, which is not used by those either. Read in this order:
 - `demands.py`: whether every class meets the demands, with a judge for each privacy model.
 - `sources.py`: what is counted in the source and in the table of the population, so that the
   release can be compared with it: records, values, persons, people.
+- `assignment.py`: which labels each tuple got in a local recoding, by which persons are counted.
 - `file.py`: `verify_file`, the judgement of a release file long after its run; `stated.py` reads
   what the result of the run claims and checks the hierarchies in it.
 """

@@ -5,26 +5,33 @@ labels of different levels. So the persons of a class can be counted only with a
 their labels. The list is not trusted. Each label must be one that its value has at an allowed
 level, by the verifier's own reading of the hierarchy. Then the list is applied to the source, and
 the classes that result must be those of the release, with the same records and sensitive values.
+
+A run gives the list itself. Afterwards it comes from the assignment file, which has the class of
+each tuple of the source, sorted, without the tuples: `of_source` counts these again.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from shoal.errors import BadHierarchy
+from shoal.errors import BadData, BadHierarchy
 from shoal.measure.classes import encoded, numbered
 from shoal.verify.demands import Unjudged
 from shoal.verify.labels.built import missing_label
 from shoal.verify.levels import allowed_levels, labels_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from shoal.definition.model import Attribute, Definition
-    from shoal.engines.base import Generalization
+    from shoal.engines.base import Generalization, Source
     from shoal.values import Bools
 
 
@@ -50,6 +57,61 @@ class Assignment:
         found = row_of[numbers[listed:]]
         known: Bools = found >= 0
         return self.labels.take(pa.array(found, mask=~known)), known
+
+
+@dataclass(frozen=True, eq=False)
+class AssignmentFile:
+    """The labels of each class, and for each tuple of the source, sorted, the index of its class.
+
+    It is null where the tuple is suppressed.
+    """
+
+    classes: pa.Table
+    class_of: pa.Array
+
+    def of_source(self, definition: Definition, source: Source) -> Assignment:
+        """The list, with the tuples of the source; Unjudged where there are not as many."""
+        names = list(definition.quasi_identifiers)
+        if self.classes.column_names != names:
+            raise Unjudged("it has other quasi-identifiers than the definition")
+        complete = names if definition.missing.match == "basic" else ()
+        counted = source.count_by(names, definition.missing.values, complete=complete)
+        tuples = counted.select(range(len(names))).rename_columns(list(map(str, range(len(names)))))
+        if tuples.num_rows != len(self.class_of):
+            has = f"it has {len(self.class_of):,} tuples"
+            raise Unjudged(f"{has}, and the source has {tuples.num_rows:,}")
+        order = pc.sort_indices(tuples, [(name, "ascending") for name in tuples.column_names])
+        listed = pc.is_valid(self.class_of)
+        return Assignment(
+            tuples.take(order).filter(listed).rename_columns(names),
+            self.classes.take(self.class_of.filter(listed)),
+        )
+
+
+def read_assignment(path: Path) -> AssignmentFile:
+    """The content of an assignment file; BadData if it is none."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["shoal assignment"] != 1:
+            raise ValueError("of another version")
+        names, classes = found["quasi-identifiers"], found["classes"]
+        columns = {n: [row[i] for row in classes] for i, n in enumerate(names)}
+        schema = pa.schema([(name, pa.string()) for name in names])
+        class_of = pa.array(found["tuples"], pa.int64())
+        if any(len(row) != len(names) for row in classes):
+            raise ValueError("of rows that differ in length")
+        if class_of.null_count < len(class_of) and not (
+            0 <= pc.min(class_of).as_py() <= pc.max(class_of).as_py() < len(classes)
+        ):
+            raise ValueError("of classes that are not there")
+        return AssignmentFile(pa.table(columns, schema=schema), class_of)
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no such file, or was cut"
+        raise BadData(
+            f"{path} cannot be read as an assignment: {why}",
+            code="bad-assignment",
+            hint="give the file that `shoal run --assignment` wrote",
+        ) from None
 
 
 def check_assignment(

@@ -14,6 +14,7 @@ from shoal.engines.opening import open_source
 from shoal.engines.options import FileOptions
 from shoal.errors import BadData, UserError
 from shoal.values import Finding
+from shoal.verify.demands import Unjudged
 from shoal.verify.judge import unreadable, verify
 from shoal.verify.sources import UNKNOWN, SourceFacts, source_facts
 from shoal.verify.stated import judge_proposal, lacking_hierarchies, with_hierarchies
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
     from shoal.values import Verdict
+    from shoal.verify.assignment import Assignment, AssignmentFile
     from shoal.verify.stated import Stated
 
 
@@ -44,12 +46,14 @@ def verify_file(
     *,
     stated: Stated | None = None,
     records: int | None = None,
+    assignment: AssignmentFile | None = None,
 ) -> Verdict:
     """Judge a release file.
 
     Whatever can be counted in the source is counted there. A result, or a number of `records`, that
     disagrees is a failing finding; it is trusted only where the source cannot be read. Levels are
-    those of the result, else they are inferred.
+    those of the result, else they are inferred. The `assignment` says in which class each tuple of
+    the source is, which persons are counted by in a local release.
     """
     proposed: tuple[str, ...] = ()
     if stated is not None:
@@ -84,9 +88,12 @@ def verify_file(
             return unreadable(error)
         cleanup.enter_context(closing(opened))
         findings += _checksum(opened, stated)
+        listed, unlisted = _listed(definition, known, assignment)
+        findings += unlisted
         verdict = verify(
             definition,
             opened,
+            assignment=listed,
             levels=None if stated is None else stated.levels,
             values=None if known is None else known.values,
             columns=None if known is None else known.columns,
@@ -96,6 +103,18 @@ def verify_file(
             **(_claimed(stated, records) if known is None else known.facts),
         )
     return replace(verdict, findings=(*findings, *verdict.findings))
+
+
+def _listed(
+    definition: Definition, known: Known | None, assignment: AssignmentFile | None
+) -> tuple[Assignment | None, list[Finding]]:
+    """The labels of each tuple of the source, where it is known; a finding if they do not fit."""
+    if known is None or assignment is None:
+        return None, []
+    try:
+        return assignment.of_source(definition, known.source), []
+    except Unjudged as why:
+        return None, [Finding("assignment", False, str(why))]
 
 
 def _open_source(definition: Definition) -> Source | None:

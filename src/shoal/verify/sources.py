@@ -146,7 +146,8 @@ def count_persons(
     if definition.recoding == "local":
         if assignment is None:
             raise Unjudged(
-                "in local recoding only the run knows the class of each record; it judged them"
+                "a local release does not say the class of each record; give the assignment, which "
+                "`shoal run --assignment` writes"
             )
         check_assignment(assignment, definition, original.values)
         labels, relabel = dict(assignment.joined), assignment.relabel
