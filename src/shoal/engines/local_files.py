@@ -195,11 +195,23 @@ def sweep_own(folder: Path, spill_folder: Path | None = None) -> None:
 def left_in(folder: Path, prefix: str, *, every_host: bool = False) -> list[Path]:
     """The orphans of this host in a folder; with `every_host`, all files of other hosts too."""
     named = re.compile(rf"{re.escape(prefix)}[0-9]+-(?!{_host()}-)[0-9a-f]{{8}}-")
-    return sorted(
-        path
-        for path in folder.glob(f"{prefix}*")
-        if is_left(path.name, prefix) or (every_host and named.match(path.name))
-    )
+    return [
+        folder / name
+        for name in _names_with(prefix, folder)
+        if is_left(name, prefix) or (every_host and named.match(name))
+    ]
+
+
+def _names_with(prefix: str, folder: Path) -> list[str]:
+    """The names in a folder that begin so, in order; none where the folder cannot be read.
+
+    Every run asks this of the system's temporary folder, which may hold thousands of files.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.name.startswith(prefix))
+    except OSError:
+        return []
 
 
 def remove(path: Path) -> bool:

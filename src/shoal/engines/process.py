@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -18,9 +19,15 @@ def half_of_memory() -> int | None:
     limits = [
         *_of_environment(),
         *_of_machine(),
-        *of_control_groups(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")),
+        *_of_control_groups(),
     ]
     return min(limits) // 2 if limits else None
+
+
+@functools.cache
+def _of_control_groups() -> tuple[int, ...]:
+    """The limits of the groups of this process, read once: a release asks several times."""
+    return tuple(of_control_groups(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")))
 
 
 def _of_environment() -> Iterator[int]:
