@@ -46,8 +46,7 @@ def test_what_others_lose_without_a_column_is_what_a_run_without_it_loses(tmp_pa
         assert without.others_best is not None
         assert without.others_best >= run.bound - 1e-9
         assert without.others_best <= (without.others_now or 0) + 1e-12
-        if without.proved and run.status == "optimal":
-            assert without.others_best == pytest.approx(run.loss, abs=1e-9)
+        assert without.others_best == pytest.approx(run.loss, rel=0.05, abs=1e-3)
 
 
 @pytest.mark.parametrize(

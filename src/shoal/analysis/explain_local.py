@@ -7,13 +7,14 @@ the loss, and what the other columns would lose without it, found by another loc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.analysis.explanation import ColumnCost, Explanation, WithoutColumn, loss_shares
 from shoal.analysis.nodes import Watch, prepare_problem, without
 from shoal.events import NO_PROOF, Progress, Proved, Stopped
 from shoal.local_release import check_local, local_classes, local_levels, search_local
+from shoal.recoding.local.run import quick_loss
 from shoal.recoding.local.solution import LocalBest, join
 from shoal.releasing import LocalLevels, records_at
 from shoal.search.run import no_solution
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from shoal.definition.model import Definition, Search
     from shoal.search.problem import Problem
 
-    Observe = Callable[[Progress], None]
+
+SECONDS = 30.0
+"""About so long a recoding without a column is looked for, where there is no time limit."""
 
 
 def explain_local(definition: Definition, watch: Watch, file: str, spark: Any) -> Explanation:
@@ -32,7 +35,7 @@ def explain_local(definition: Definition, watch: Watch, file: str, spark: Any) -
     problem, settings = prepared.problem, definition.search
 
     def observe(event: Progress) -> None:
-        found = "" if event.best is None else f", {event.best.classes:,} classes"
+        found = "" if event.best is None else f": {event.best.classes:,} classes"
         watch(f"Searching{found}")
 
     last = search_local(problem, settings, observe, keep_best=False)
@@ -50,7 +53,7 @@ def explain_local(definition: Definition, watch: Watch, file: str, spark: Any) -
         loss_model=definition.loss.name,
         suppressed=best.suppressed,
         limit=problem.limit,
-        columns=tuple(_columns(problem, levels, stated, settings, observe)),
+        columns=tuple(_columns(problem, levels, stated, settings, watch)),
         notes=tuple(_notes(last)),
     )
 
@@ -60,13 +63,14 @@ def _columns(
     levels: LocalLevels,
     stated: dict[str, dict[int, int]],
     settings: Search,
-    observe: Observe,
+    watch: Watch,
 ) -> Iterator[ColumnCost]:
     """What each column costs."""
     attributes, losses = problem.table.attributes, levels.losses
     shares = loss_shares(losses, [attribute.priority for attribute in attributes])
     for index, (attribute, loss, share) in enumerate(zip(attributes, losses, shares, strict=True)):
         at = stated[attribute.name]
+        watch(f"Searching without {attribute.name}")
         yield ColumnCost(
             column=attribute.name,
             level=max(at),
@@ -75,22 +79,23 @@ def _columns(
             loss=loss,
             share=share,
             records_at=at,
-            without=_without(problem, losses, index, settings, observe),
+            without=_without(problem, losses, index, settings),
         )
 
 
 def _without(
-    problem: Problem, losses: Any, index: int, settings: Search, observe: Observe
+    problem: Problem, losses: Sequence[float], index: int, settings: Search
 ) -> WithoutColumn | None:
-    """What the other columns lose now, and by another local search if there were only these."""
+    """What the other columns lose now, and in a local recoding as if there were only these.
+
+    One that is found quickly, since there is one for each column; None for too many tuples.
+    """
     rest = without(problem, index)
-    if rest is None or not any(each.priority > 0 for each in rest.table.attributes):
+    if rest is None:
         return None
     now = join(rest, [*losses[:index], *losses[index + 1 :]])
-    last = search_local(rest, settings, observe, keep_best=True)
-    if last.best is None:
-        return WithoutColumn(now, None, None, proved=False)
-    return WithoutColumn(now, min(last.best.loss, now), None, isinstance(last, Proved))
+    found = quick_loss(rest, settings.time_limit or SECONDS)
+    return None if found is None else WithoutColumn(now, min(found, now), None, proved=False)
 
 
 def _notes(last: Progress) -> Iterator[str]:

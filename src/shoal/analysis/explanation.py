@@ -22,7 +22,7 @@ COLUMNS = (
 )
 LOCAL_COLUMNS = (
     "Others now, without it: what the other columns lose now, and in a local recoding that was "
-    "found as if this one were no quasi-identifier (?: another one may lose less)."
+    "found quickly as if this one were no quasi-identifier (?: another one may lose less)."
 )
 MOST_LABELS = 5
 """So many labels of a column are printed; JSON has them all."""
