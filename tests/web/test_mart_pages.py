@@ -331,6 +331,32 @@ def test_an_estimate_is_made_where_the_policy_alone_decides(tabs: Tabs, tmp_path
         assert kinds == ["estimated"]
 
 
+def test_a_local_recoding_is_asked_for_estimated_and_released_with_its_levels(
+    tabs: Tabs, tmp_path: Path
+) -> None:
+    catalog = write_mart(tmp_path / "mart")
+    with serving(tmp_path, catalog, "never") as server, tabs.open(server, "anna") as page:
+        page.goto(f"/request/{sent(server, 'anna', draft=True)}")
+        page.get_by_role("button", name="Levels by class").click()
+        wait_for_draft(server, "anna", page, '"recoding":"local"')
+        page.reload()
+        chosen = page.get_by_role("button", name="Levels by class")
+        assert chosen.get_attribute("aria-pressed") == "true"
+        page.get_by_role("button", name="Estimate").click()
+        page.get_by_text(re.compile("PT at level [0-9]")).wait_for(timeout=60_000)
+        page.get_by_role("button", name="Send and release").click()
+        page.get_by_role("link", name="Download the release").wait_for(timeout=60_000)
+        assert page.get_by_text("levels by class (local)").is_visible()
+        assert "PT" in page.get_by_role("region", name="Levels of the columns").inner_text()
+        look(page)
+        request = page.url.rpartition("/")[2]
+        with server.client("anna") as client:
+            result = client.get(f"/api/v1/mart/requests/{request}/result").json()
+        levels = [level for each in result["sources"].values() for level in each["levels"].values()]
+        assert levels
+        assert all(isinstance(each, dict) for each in levels)
+
+
 def test_a_server_without_a_mart_says_how_to_get_one(tabs: Tabs, team_server: Running) -> None:
     with tabs.open(team_server, "ruth") as page:
         page.goto("/catalog")

@@ -32,8 +32,8 @@ def level_words(level: Any, height: int) -> str:
 
 
 def level_span(level: Any) -> str:
-    """A level, or the lowest and the highest of the levels that have records: `0 to 2`."""
-    if not isinstance(level, Mapping):
+    """A level, or the lowest and the highest of several levels: `0 to 2`."""
+    if isinstance(level, int):
         return str(level)
     used = sorted(map(int, level)) or [0]
     return str(used[0]) if used[0] == used[-1] else f"{used[0]} to {used[-1]}"

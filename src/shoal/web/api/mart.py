@@ -38,6 +38,7 @@ class RequestBody(BaseModel):
     k: Whole | None = None
     suppression: Whole | float | Text | None = None
     scope: Text | None = None
+    recoding: Text | None = None
     priorities: dict[str, float] | None = None
     limits: dict[str, Whole] | None = None
     keys: Text | None = None

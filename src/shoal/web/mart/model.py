@@ -33,7 +33,7 @@ STARTED: tuple[RequestState, ...] = ("sent", "approved", "running")
 """States in which a job makes the release, or will do so."""
 
 KEYS = (
-    *("purpose", "project", "select", "k", "suppression", "scope"),
+    *("purpose", "project", "select", "k", "suppression", "scope", "recoding"),
     *("priorities", "limits", "keys", "diversity", "format"),
 )
 """The keys of a request that a client may state. Who asks is who is logged in; where the release

@@ -108,6 +108,8 @@ def words_of(body: Mapping[str, Any], *, least_k: int | None = None) -> list[tup
         found.append(("Protection", f"every class has at least {k} persons (k)"))
     if body.get("scope") == "joint":
         found.append(("Withstands", "somebody who knows columns of all sources (joint)"))
+    if body.get("recoding") == "local":
+        found.append(("Generalized", "levels by class (local)"))
     if body.get("suppression"):
         found.append(("May leave out", f"{body['suppression']} of the records"))
     if body.get("keys") == "random":

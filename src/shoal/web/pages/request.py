@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from shoal.web.pages.frame import Frame
     from shoal.web.services import Services
 
+RECODINGS = {"full-domain": "One level per column", "local": "Levels by class"}
 SCOPES = {"source": "Who holds one source", "joint": "Who knows all sources"}
 PRIORITIES = {-1: "as the catalog says", 1: "matters most", 0.5: "matters", 0.1: "matters least"}
 """How much the detail of a column matters; the search generalizes first what matters least."""
@@ -224,6 +225,14 @@ class Builder:
             label="Must withstand",
         )
         self._show_error_slot("scope")
+        labelled("How columns are generalized", "recoding")
+        choice(
+            RECODINGS,
+            self._stated.get("recoding", "full-domain"),
+            lambda event: self._state("recoding", event.value if event.value == "local" else None),
+            label="How columns are generalized",
+        )
+        self._show_error_slot("recoding")
         ui.checkbox(
             "Give each person a random id, which ties their rows together",
             value=self._stated.get("keys") == "random",

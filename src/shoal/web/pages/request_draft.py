@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "scope": ("source", "joint"),
+    "recoding": ("full-domain", "local"),
     "keys": ("drop", "random"),
 }
 """The values of keys that are chosen, not written."""
