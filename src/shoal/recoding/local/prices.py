@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
@@ -106,7 +106,7 @@ class Prices:
         if self._library.shoal_prices_size() != ctypes.sizeof(PRICES.structure):
             raise Bug("the compiled local recoding has another memory layout", code="bug")
 
-    def cap(self, prices: Whole, effort: int, pool: ThreadPoolExecutor) -> Iterator[None]:
+    def cap(self, prices: Whole, effort: int, pool: ThreadPoolExecutor) -> Generator[None]:
         """Find the highest prices that are a bound and nowhere above these; then see `capped`.
 
         It yields every moment. A caller that goes no further ends the work soon.

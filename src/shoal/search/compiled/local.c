@@ -99,8 +99,9 @@ EXPORTED int64_t shoal_tree_least(const Tree *tree, Int64s distance, Int64s boun
                                   Int64s least, int64_t first, int64_t last) {
     Query query = {distance, bound, node, 0, 0};
     int64_t visited = 0;
-    if (distance.length != tree->k || bound.length != tree->nodes || node.length != tree->nodes)
+    if (distance.length != tree->k || bound.length != tree->nodes || node.length != tree->nodes) {
         return -1;
+    }
     for (int64_t t = first; t < last; t++) {
         AT(least, t) = least_of_record(tree, &query, t, AT(least, t));
         visited += query.visited;

@@ -117,8 +117,9 @@ static void label_of_tuple(const Local *local, int64_t t, Label *label) {
 static void label_of_group(const Local *local, int64_t g, Label *label) {
     label->member = AT(local->head, g);
     label->price = AT(local->price, g);
-    for (int64_t j = 0; j < local->attributes; j++)
+    for (int64_t j = 0; j < local->attributes; j++) {
         label->level[j] = AT(local->level, g * local->attributes + j);
+    }
 }
 
 /* Widen a label by a tuple. */
@@ -138,9 +139,10 @@ static int64_t widened(const Local *local, const Label *label, int64_t t, int64_
     int64_t price = label->price;
     for (int64_t j = 0; j < local->attributes && price < most; j++) {
         const uint8_t level = meeting(local, label->member, t, j);
-        if (level > label->level[j])
+        if (level > label->level[j]) {
             price += cost_at(local, label->member, j, level)
                 - cost_at(local, label->member, j, label->level[j]);
+        }
     }
     return price;
 }
@@ -151,15 +153,17 @@ static int64_t widened_group(const Local *local, int64_t g, int64_t t, int64_t m
     int64_t price = AT(local->price, g);
     for (int64_t j = 0; j < m && price < most; j++) {
         const uint8_t level = meeting(local, member, t, j), own = AT(local->level, g * m + j);
-        if (level > own)
+        if (level > own) {
             price += cost_at(local, member, j, level) - cost_at(local, member, j, own);
+        }
     }
     return price;
 }
 
 static inline bool reaches(const Local *local, const Label *label, int64_t g) {
-    for (int64_t j = 0; j < local->attributes; j++)
+    for (int64_t j = 0; j < local->attributes; j++) {
         if (label->level[j] != AT(local->level, g * local->attributes + j)) return false;
+    }
     return true;
 }
 
@@ -169,9 +173,9 @@ static bool label_without(const Local *local, int64_t g, int64_t without, Label 
     bool found = false;
     for (int64_t t = AT(local->head, g); t >= 0; t = AT(local->next, t)) {
         if (t == without) continue;
-        if (!found)
+        if (!found) {
             label_of_tuple(local, t, label);
-        else {
+        } else {
             widen(local, label, t);
             if (reaches(local, label, g)) return true;
         }
@@ -209,18 +213,20 @@ static void link_tuple(Local *local, int64_t t, int64_t g) {
 static void unlink_tuple(Local *local, int64_t t) {
     const int64_t g = AT(local->group_of, t);
     const int32_t next = AT(local->next, t), previous = AT(local->previous, t);
-    if (previous >= 0)
+    if (previous >= 0) {
         AT(local->next, previous) = next;
-    else
+    } else {
         AT(local->head, g) = next;
+    }
     if (next >= 0) AT(local->previous, next) = previous;
     AT(local->group_of, t) = -1;
     resize_group(local, g, -AT(local->weights, t), -1);
 }
 
 static void set_label(Local *local, int64_t g, const Label *label) {
-    for (int64_t j = 0; j < local->attributes; j++)
+    for (int64_t j = 0; j < local->attributes; j++) {
         AT(local->level, g * local->attributes + j) = label->level[j];
+    }
     AT(local->price, g) = label->price;
 }
 

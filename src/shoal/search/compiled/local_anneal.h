@@ -49,8 +49,9 @@ static bool try_swap(Local *local, int64_t t, int64_t u, int64_t most) {
     const int64_t a = AT(local->group_of, t), b = AT(local->group_of, u);
     Label rest = {0}, other = {0};
     if (a == 0 || b == 0 || !label_without(local, a, t, &rest)
-        || !label_without(local, b, u, &other))
+        || !label_without(local, b, u, &other)) {
         return false;
+    }
     const int64_t size_a = AT(local->size, a) - AT(local->weights, t) + AT(local->weights, u);
     const int64_t size_b = AT(local->size, b) - AT(local->weights, u) + AT(local->weights, t);
     int64_t left = cost_of_group(local, a) + cost_of_group(local, b) + most;
@@ -58,7 +59,8 @@ static bool try_swap(Local *local, int64_t t, int64_t u, int64_t most) {
     if (price_a >= FORBIDDEN || price_a * size_a >= left) return false;
     left -= price_a * size_a;
     const int64_t price_b = widened(local, &other, t, left / size_b + 1);
-    if (price_b >= FORBIDDEN || price_b * size_b >= left || !safe_changed(local, a, t, u) || !safe_changed(local, b, u, t)) return false;
+    if (price_b >= FORBIDDEN || price_b * size_b >= left) return false;
+    if (!safe_changed(local, a, t, u) || !safe_changed(local, b, u, t)) return false;
     begin_moves(local);
     move_tuple(local, t, b);
     move_tuple(local, u, a);
@@ -77,10 +79,11 @@ static int64_t anneal(Local *local, int64_t chosen, int64_t steps, int64_t heat,
         const int64_t g = AT(local->group_of, u), most = tolerated(&state, heat) + 1;
         if (g < 0 || g == AT(local->group_of, t)) continue;
         if (safe_changed(local, AT(local->group_of, t), t, -1)
-            && try_relocation(local, t, g, most))
+            && try_relocation(local, t, g, most)) {
             made++;
-        else
+        } else {
             made += try_swap(local, t, u, most);
+        }
     }
     return made;
 }

@@ -17,16 +17,18 @@ static void build_groups(Local *local) {
         AT(local->price, g) = g == 0 ? UNIT : 0;
         AT(local->changed, g) = AT(local->numbers, CLOCK);
     }
-    for (int64_t t = local->tuples; t-- > 0;)
+    for (int64_t t = local->tuples; t-- > 0;) {
         if (AT(local->group_of, t) >= 0) link_tuple(local, t, AT(local->group_of, t));
+    }
     for (int64_t g = groups; g-- > 1;) {
         if (AT(local->count, g) == 0) {
             drop_group(local, g);
             continue;
         }
         label_of_tuple(local, AT(local->head, g), &label);
-        for (int64_t t = AT(local->head, g); t >= 0; t = AT(local->next, t))
+        for (int64_t t = AT(local->head, g); t >= 0; t = AT(local->next, t)) {
             widen(local, &label, t);
+        }
         set_label(local, g, &label);
         AT(local->numbers, TOTAL) += cost_of_group(local, g);
     }

@@ -29,13 +29,15 @@ static inline bool has_room(const Local *local) {
 /* Save the label of a group before its first change in this journal. */
 static void save_group(Local *local, int64_t g) {
     const int64_t m = local->attributes, saved = AT(local->numbers, SAVED);
-    for (int64_t i = 0; i < saved; i++)
+    for (int64_t i = 0; i < saved; i++) {
         if (AT(local->saved, i) == g) return;
+    }
     AT(local->saved, saved) = (int32_t)g;
     AT(local->saved_price, saved) = AT(local->price, g);
     AT(local->saved_changed, saved) = AT(local->changed, g);
-    for (int64_t j = 0; j < m; j++)
+    for (int64_t j = 0; j < m; j++) {
         AT(local->saved_level, saved * m + j) = AT(local->level, g * m + j);
+    }
     AT(local->numbers, SAVED) = saved + 1;
 }
 
@@ -51,9 +53,9 @@ static void move_tuple(Local *local, int64_t t, int64_t to) {
     AT(local->numbers, TOTAL) -= cost_of_group(local, from) + cost_of_group(local, to);
     if (from != 0 && label_without(local, from, t, &label)) set_label(local, from, &label);
     if (to != 0) {
-        if (AT(local->count, to) == 0)
+        if (AT(local->count, to) == 0) {
             label_of_tuple(local, t, &label);
-        else {
+        } else {
             label_of_group(local, to, &label);
             widen(local, &label, t);
         }
@@ -69,8 +71,9 @@ static void move_tuple(Local *local, int64_t t, int64_t to) {
 static void undo_moves(Local *local) {
     const int64_t m = local->attributes;
     const int64_t saved = AT(local->numbers, SAVED);
-    for (int64_t i = 0; i < saved; i++)
+    for (int64_t i = 0; i < saved; i++) {
         AT(local->numbers, TOTAL) -= cost_of_group(local, AT(local->saved, i));
+    }
     for (int64_t i = AT(local->numbers, MOVES); i-- > 0;) {
         unlink_tuple(local, AT(local->moved, i));
         link_tuple(local, AT(local->moved, i), AT(local->moved_from, i));
@@ -79,8 +82,9 @@ static void undo_moves(Local *local) {
         const int64_t g = AT(local->saved, i);
         AT(local->price, g) = AT(local->saved_price, i);
         AT(local->changed, g) = AT(local->saved_changed, i);
-        for (int64_t j = 0; j < m; j++)
+        for (int64_t j = 0; j < m; j++) {
             AT(local->level, g * m + j) = AT(local->saved_level, i * m + j);
+        }
         AT(local->numbers, TOTAL) += cost_of_group(local, g);
     }
 }

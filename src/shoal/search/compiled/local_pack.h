@@ -20,8 +20,9 @@ typedef struct {
 
 static void add_candidate(Ball *ball, int32_t t) {
     if (ball->candidates == BALL_CANDIDATES) return;
-    for (int64_t i = 0; i < ball->candidates; i++)
+    for (int64_t i = 0; i < ball->candidates; i++) {
         if (ball->candidate[i] == t) return;
+    }
     ball->candidate[ball->candidates++] = t;
 }
 
@@ -65,15 +66,17 @@ static bool make_ball(Local *local, int64_t t, Ball *ball) {
     ball->candidates = 0;
     if (ball->label.price >= FORBIDDEN) return false;
     add_neighbours(local, ball, t);
-    while (!safe_together(local, ball->member, ball->count, ball->size))
+    while (!safe_together(local, ball->member, ball->count, ball->size)) {
         if (!grow(local, ball)) return false;
+    }
     return true;
 }
 
 static int64_t score_of(const Local *local, const Ball *ball) {
     int64_t reach = 0;
-    for (int64_t i = 0; i < ball->count; i++)
+    for (int64_t i = 0; i < ball->count; i++) {
         reach += AT(local->weights, ball->member[i]) * AT(local->reach, ball->member[i]);
+    }
     return ball->label.price - reach / ball->size;
 }
 
@@ -86,8 +89,9 @@ static void sift_down(Local *local, int64_t at) {
     const int64_t end = AT(local->numbers, HEAPED);
     const int32_t t = AT(local->heap, at);
     for (int64_t child = 2 * at + 1; child < end; child = 2 * at + 1) {
-        if (child + 1 < end && before(local, AT(local->heap, child + 1), AT(local->heap, child)))
+        if (child + 1 < end && before(local, AT(local->heap, child + 1), AT(local->heap, child))) {
             child++;
+        }
         if (!before(local, AT(local->heap, child), t)) break;
         AT(local->heap, at) = AT(local->heap, child);
         at = child;
@@ -127,9 +131,11 @@ static void score_balls(Local *local, int64_t first, int64_t last) {
 /* A heap of the ordered tuples with a ball. */
 static void heap_balls(Local *local, int64_t ordered) {
     int64_t heaped = 0;
-    for (int64_t at = 0; at < ordered; at++)
-        if (AT(local->score, AT(local->order, at)) < INT64_MAX)
+    for (int64_t at = 0; at < ordered; at++) {
+        if (AT(local->score, AT(local->order, at)) < INT64_MAX) {
             AT(local->heap, heaped++) = AT(local->order, at);
+        }
+    }
     AT(local->numbers, HEAPED) = heaped;
     for (int64_t at = heaped / 2; at-- > 0;) sift_down(local, at);
 }

@@ -55,13 +55,15 @@ static int64_t top_of_list(const Prices *prices, int64_t depth, int64_t first, i
         const int64_t over = AT(prices->price, t) - AT(prices->paid, depth * n + at);
         for (int64_t i = smaller(AT(prices->weights, t), k); i > 0; i--) {
             if (found == k && over <= AT(prices->top, k - 1)) break;
-            if (found == k)
+            if (found == k) {
                 sum -= AT(prices->top, k - 1);
-            else
+            } else {
                 found++;
+            }
             int64_t place = found - 1;
-            for (; place > 0 && AT(prices->top, place - 1) < over; place--)
+            for (; place > 0 && AT(prices->top, place - 1) < over; place--) {
                 AT(prices->top, place) = AT(prices->top, place - 1);
+            }
             AT(prices->top, place) = over;
             sum += over;
         }
@@ -113,8 +115,9 @@ static void sort_list(Prices *prices, int64_t depth, int64_t first, int64_t last
         return;
     }
     for (int64_t i = 0; i <= ranks; i++) AT(prices->counted, i) = 0;
-    for (int64_t at = first; at < last; at++)
+    for (int64_t at = first; at < last; at++) {
         AT(prices->counted, AT(prices->rank, row + AT(prices->list, row + at)) + 1) += 1;
+    }
     for (int64_t i = 0; i < ranks; i++) AT(prices->counted, i + 1) += AT(prices->counted, i);
     for (int64_t at = first; at < last; at++) {
         const int32_t t = AT(prices->list, row + at);
@@ -167,8 +170,9 @@ static void cap_labels(Prices *prices, int64_t depth, int64_t first, int64_t las
         const int64_t shift = AT(prices->shift, depth * prices->levels + level);
         for (int64_t start = first, end; start < last; start = end) {
             const uint64_t path = AT(prices->path, row + AT(prices->list, row + start)) >> shift;
-            for (end = start + 1; end < last; end++)
+            for (end = start + 1; end < last; end++) {
                 if (AT(prices->path, row + AT(prices->list, row + end)) >> shift != path) break;
+            }
             if (AT(prices->run, row + start) == end - start) continue;
             AT(prices->run, row + start) = (int32_t)(end - start);
             cap_run(prices, depth, start, end, level);

@@ -82,10 +82,11 @@ static void sort_range(Tree *tree, int64_t first, int64_t last, int64_t j, int64
                 && (AT(tree->path, AT(tree->sorted, b) * m + j) >> shift)
                     < (AT(tree->path, AT(tree->sorted, a) * m + j) >> shift));
         AT(tree->spare, at) = AT(tree->sorted, second ? b : a);
-        if (second)
+        if (second) {
             b++;
-        else
+        } else {
             a++;
+        }
     }
     for (int64_t at = first; at < last; at++) AT(tree->sorted, at) = AT(tree->spare, at);
 }
@@ -99,8 +100,9 @@ static void split_node(Tree *tree, int64_t node, int64_t j) {
     AT(tree->child, node) = AT(tree->made, 0);
     for (int64_t start = first, end; start < last; start = end) {
         const uint64_t path = AT(tree->path, AT(tree->sorted, start) * m + j) >> shift;
-        for (end = start + 1; end < last; end++)
+        for (end = start + 1; end < last; end++) {
             if (AT(tree->path, AT(tree->sorted, end) * m + j) >> shift != path) break;
+        }
         const int64_t made = AT(tree->made, 0)++;
         AT(tree->first, made) = start;
         AT(tree->last, made) = end;
@@ -149,8 +151,9 @@ static void found_records(Query *query, int64_t distance, int64_t records) {
     for (int64_t i = smaller(records, k); i > 0; i--) {
         if (distance >= AT(query->distance, k - 1)) return;
         int64_t at = k - 1;
-        for (; at > 0 && AT(query->distance, at - 1) > distance; at--)
+        for (; at > 0 && AT(query->distance, at - 1) > distance; at--) {
             AT(query->distance, at) = AT(query->distance, at - 1);
+        }
         AT(query->distance, at) = distance;
     }
 }
@@ -161,8 +164,9 @@ static void visit_leaf(const Tree *tree, Query *query, int64_t t, int64_t node) 
         const int64_t u = AT(tree->sorted, at), most = AT(query->distance, k - 1);
         if (u == t) continue;
         int64_t sum = 0;
-        for (int64_t j = 0; j < m && sum < most; j++)
+        for (int64_t j = 0; j < m && sum < most; j++) {
             sum += tree_cost(tree, t, j, tree_meeting(tree, t, u, j));
+        }
         found_records(query, sum, AT(tree->weights, u));
         query->visited++;
     }
@@ -209,8 +213,9 @@ static void visit_node(const Tree *tree, Query *query, int64_t t, int64_t node) 
 static int64_t least_of_record(const Tree *tree, Query *query, int64_t t, int64_t most) {
     const int64_t k = query->distance.length;
     int64_t own = 0;
-    for (int64_t j = 0; j < tree->attributes; j++)
+    for (int64_t j = 0; j < tree->attributes; j++) {
         own += tree_cost(tree, t, j, AT(tree->lowest, j));
+    }
     for (int64_t i = 0; i < k; i++) AT(query->distance, i) = most;
     query->waiting = query->visited = 0;
     found_records(query, own, AT(tree->weights, t));
@@ -218,10 +223,11 @@ static int64_t least_of_record(const Tree *tree, Query *query, int64_t t, int64_
     while (query->waiting > 0 && AT(query->bound, 0) < AT(query->distance, k - 1)) {
         if (query->visited >= tree->effort) return AT(query->bound, 0);
         const int64_t node = pop_node(query);
-        if (AT(tree->children, node) == 0)
+        if (AT(tree->children, node) == 0) {
             visit_leaf(tree, query, t, node);
-        else
+        } else {
             visit_node(tree, query, t, node);
+        }
     }
     return AT(query->distance, k - 1);
 }

@@ -83,9 +83,9 @@ static int64_t saved_by_swap(const Local *local, int64_t t, int64_t u, const Lab
     const int64_t size_a = AT(local->size, a) - AT(local->weights, t) + AT(local->weights, u);
     const int64_t size_b = AT(local->size, b) - AT(local->weights, u) + AT(local->weights, t);
     int64_t saving = cost_of_group(local, a) + cost_of_group(local, b);
-    if (a == 0)
+    if (a == 0) {
         saving -= size_a * UNIT;
-    else {
+    } else {
         const int64_t price = widened(local, rest, u, saving / size_a + 1);
         if (price >= FORBIDDEN) return 0;
         saving -= price * size_a;
@@ -148,8 +148,9 @@ enum { MOST_OPENED = 32 };
 static bool open_group(Local *local, int64_t t) {
     const int64_t before_all = AT(local->numbers, TOTAL);
     if (AT(local->numbers, VACANT) == 0
-        || !safe_changed(local, AT(local->group_of, t), t, -1))
+        || !safe_changed(local, AT(local->group_of, t), t, -1)) {
         return false;
+    }
     Ball ball;
     const int64_t g = take_group(local);
     AT(local->price, g) = 0;

@@ -16,9 +16,11 @@ static int64_t tally_tuple(Local *local, int64_t t) {
     const int64_t mark = AT(local->mark, 0);
     const Values *values = local->values;
     if (!local->by_persons) {
-        if (values != NULL)
-            for (int64_t i = AT(values->starts, t); i < AT(values->starts, t + 1); i++)
+        if (values != NULL) {
+            for (int64_t i = AT(values->starts, t); i < AT(values->starts, t + 1); i++) {
                 AT(values->tally, AT(values->value, i)) += AT(values->counted, i);
+            }
+        }
         return AT(local->weights, t);
     }
     int64_t found = 0;
@@ -27,12 +29,13 @@ static int64_t tally_tuple(Local *local, int64_t t) {
         found += *seen != mark;
         *seen = mark;
     }
-    if (values != NULL)
+    if (values != NULL) {
         for (int64_t i = AT(local->held_from, t); i < AT(local->held_from, t + 1); i++) {
             int64_t *seen = &AT(local->seen_pair, AT(local->held_pair, i));
             AT(values->tally, AT(local->held_value, i)) += *seen != mark;
             *seen = mark;
         }
+    }
     return found;
 }
 
@@ -56,8 +59,9 @@ static bool safe_changed(Local *local, int64_t g, int64_t out, int64_t in) {
     if (only_sizes(local)) return true;
     begin_tally(local);
     int64_t found = in >= 0 ? tally_tuple(local, in) : 0;
-    for (int64_t t = AT(local->head, g); t >= 0; t = AT(local->next, t))
+    for (int64_t t = AT(local->head, g); t >= 0; t = AT(local->next, t)) {
         if (t != out) found += tally_tuple(local, t);
+    }
     return tally_is_safe(local, found);
 }
 

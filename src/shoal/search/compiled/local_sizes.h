@@ -15,12 +15,14 @@ static bool problem_of_local_is_right(const Local *local) {
     const int64_t m = local->attributes, n = local->tuples;
     if (m < 1 || m > MOST_ATTRIBUTES || n < 1 || n >= INT32_MAX || local->width < 1 || local->width > MOST_LISTED
         || local->groups < 2 || local->groups > INT32_MAX || local->moves < 2 || local->k < 1
-        || local->limit < 0)
+        || local->limit < 0) {
         return false;
+    }
     if (!COVERS(local->cost_from, m, 1) || !COVERS(local->codes_of, m, 1)
         || !COVERS(local->level_of_bit, m, 65) || !COVERS(local->path, n, m)
-        || !COVERS(local->codes, n, m) || !COVERS(local->weights, n, 1))
+        || !COVERS(local->codes, n, m) || !COVERS(local->weights, n, 1)) {
         return false;
+    }
     return !local->by_persons
         || (COVERS(local->persons_from, n + 1, 1)
             && AT(local->persons_from, n) == local->person.length

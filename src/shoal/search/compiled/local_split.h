@@ -49,8 +49,9 @@ static void list_parts(Local *local, int64_t g, Parts *parts) {
         start += tuples;
     }
     parts->first[parts->count] = start;
-    for (int64_t t = AT(local->head, g); t >= 0; t = AT(local->next, t))
+    for (int64_t t = AT(local->head, g); t >= 0; t = AT(local->next, t)) {
         AT(local->members, at[AT(local->part, member++)]++) = (int32_t)t;
+    }
 }
 
 /* Whether the parts that stay together are safe; what they cost. */
@@ -75,8 +76,9 @@ static bool rest_is_safe(Local *local, const Parts *parts, int64_t *cost) {
 /* The smallest part that is a group of its own; -1 for none. */
 static int64_t smallest_part(const Parts *parts) {
     int64_t chosen = -1;
-    for (int64_t p = 0; p < parts->count; p++)
+    for (int64_t p = 0; p < parts->count; p++) {
         if (!parts->stays[p] && (chosen < 0 || parts->size[p] < parts->size[chosen])) chosen = p;
+    }
     return chosen;
 }
 
@@ -88,8 +90,9 @@ static int64_t plan_split(Local *local, int64_t g, int64_t j, Parts *parts) {
     for (int64_t p = 0; p < parts->count; p++) {
         Label label;
         label_of_tuple(local, AT(local->members, parts->first[p]), &label);
-        for (int64_t i = parts->first[p] + 1; i < parts->first[p + 1]; i++)
+        for (int64_t i = parts->first[p] + 1; i < parts->first[p + 1]; i++) {
             widen(local, &label, AT(local->members, i));
+        }
         parts->price[p] = label.price;
         parts->stays[p] = !safe_together(local, &AT(local->members, parts->first[p]),
                                          parts->first[p + 1] - parts->first[p], parts->size[p]);
@@ -99,11 +102,12 @@ static int64_t plan_split(Local *local, int64_t g, int64_t j, Parts *parts) {
         if (p < 0) return -1;
         parts->stays[p] = true;
     }
-    for (int64_t p = 0; p < parts->count; p++)
+    for (int64_t p = 0; p < parts->count; p++) {
         if (!parts->stays[p]) {
             cost += parts->size[p] * parts->price[p];
             apart++;
         }
+    }
     return apart == 0 ? -1 : cost + rest;
 }
 
@@ -113,16 +117,19 @@ static void split_group(Local *local, int64_t g, const Parts *parts) {
     AT(local->numbers, TOTAL) -= cost_of_group(local, g);
     for (int64_t p = 0; p < parts->count; p++) {
         if (parts->stays[p]) continue;
-        for (int64_t i = parts->first[p]; i < parts->first[p + 1]; i++)
+        for (int64_t i = parts->first[p]; i < parts->first[p + 1]; i++) {
             unlink_tuple(local, AT(local->members, i));
+        }
         if (AT(local->count, g) == 0 && p + 1 == parts->count) {
-            for (int64_t i = parts->first[p]; i < parts->first[p + 1]; i++)
+            for (int64_t i = parts->first[p]; i < parts->first[p + 1]; i++) {
                 link_tuple(local, AT(local->members, i), g);
+            }
             break;
         }
         label_of_tuple(local, AT(local->members, parts->first[p]), &label);
-        for (int64_t i = parts->first[p] + 1; i < parts->first[p + 1]; i++)
+        for (int64_t i = parts->first[p] + 1; i < parts->first[p + 1]; i++) {
             widen(local, &label, AT(local->members, i));
+        }
         make_group(local, &label, &AT(local->members, parts->first[p]),
                    parts->first[p + 1] - parts->first[p]);
     }
@@ -138,8 +145,9 @@ static bool split_best(Local *local, int64_t g) {
     Parts parts;
     int64_t best = cost_of_group(local, g), chosen = -1;
     for (int64_t j = 0; j < local->attributes; j++) {
-        if (AT(local->level, g * local->attributes + j) == AT(local->level_of_bit, j * 65))
+        if (AT(local->level, g * local->attributes + j) == AT(local->level_of_bit, j * 65)) {
             continue;
+        }
         const int64_t cost = plan_split(local, g, j, &parts);
         if (cost >= 0 && cost < best) {
             best = cost;
