@@ -21,6 +21,9 @@ WIDTH = 40
 MOVES = 256
 """The most moves that are undone together: larger groups are not dissolved."""
 
+MOST_TALLIED = 2**26
+"""The most numbers that count the values of groups. Beyond, they are counted again and again."""
+
 TOTAL, HEAPED, NUMBERS = 0, 5, 10
 """Indices of `numbers` and how many there are (local.h)."""
 
@@ -70,6 +73,7 @@ LOCAL = Layout(
         field("changed", np.int64, "groups"),
         field("looked", np.int64, "tuples"),
         field("vacant", np.int32, "groups"),
+        field("tallied", np.int32, "tallied"),
         field("moved", np.int32, "moves"),
         field("moved_from", np.int32, "moves"),
         field("saved", np.int32, "saved"),
@@ -94,6 +98,9 @@ class Memory:
     def __init__(self, prepared: Prepared, costs: Costs) -> None:
         table, held = prepared.problem.table, prepared.held
         most_groups = table.tuples + 2
+        tallied = 0
+        if prepared.values is not None and table.persons is None:
+            tallied = most_groups * int(prepared.values.last.max(initial=0))
         sizes = {
             "attributes": len(table.attributes),
             "tuples": table.tuples,
@@ -111,6 +118,7 @@ class Memory:
             "pairs": int(held.held_pair.max(initial=-1)) + 1,
             "one": 1,
             "ordered": most_groups,
+            "tallied": tallied if tallied <= MOST_TALLIED else 0,
             "numbers": NUMBERS,
         }
         given: dict[str, Any] = {

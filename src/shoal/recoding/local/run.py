@@ -368,9 +368,10 @@ def _offered(run: _Run, groups: Groups) -> Iterator[Progress]:
 
 
 def _bounded(run: _Run, bound: Bound) -> Iterator[Progress]:
-    """An event of the bound."""
+    """An event if the bound has risen."""
+    before = run.bound
     run.bound, run.prices = max(run.bound, bound.loss), bound.priced()
-    yield from _checked(run)
+    yield from _checked(run, quiet=run.bound == before)
 
 
 def _watched(run: _Run, steps: Iterator[None]) -> Iterator[Progress]:

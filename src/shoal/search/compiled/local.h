@@ -68,6 +68,9 @@ typedef struct {
     Flags level;
     Int64s changed, looked;
     Int32s vacant;
+    /* `tallied[g, v]` are the records of a group with a value; empty where persons are counted, or
+     * there would be too many numbers. */
+    Int32s tallied;
 
     /* The journal of moves that may be undone; a heap of balls; an order of tuples or groups; the
      * members of a group and their parts. */
@@ -188,12 +191,23 @@ static inline int64_t cost_of_group(const Local *local, int64_t g) {
     return AT(local->size, g) * AT(local->price, g);
 }
 
-/* Change the size of a group, and with it what is counted of all groups. */
-static void resize_group(Local *local, int64_t g, int64_t records, int64_t tuples) {
-    const int64_t before = AT(local->size, g), after = before + records;
+/* Add the values of a tuple to a tally, once or -1 times. */
+static void tally_values_of(const Values *values, int64_t t, Int32s tally, int32_t times) {
+    for (int64_t i = AT(values->starts, t); i < AT(values->starts, t + 1); i++) {
+        AT(tally, AT(values->value, i)) += times * AT(values->counted, i);
+    }
+}
+
+/* Count a tuple into a group or, -1 times, out of it, and with it what is counted of all groups. */
+static void count_tuple(Local *local, int64_t t, int64_t g, int32_t times) {
+    const int64_t before = AT(local->size, g), after = before + times * AT(local->weights, t);
     AT(local->size, g) = after;
-    AT(local->count, g) += tuples;
+    AT(local->count, g) += times;
     if (g == 0) return;
+    if (local->tallied.length > 0) {
+        const int64_t width = local->values->values;
+        tally_values_of(local->values, t, ROW(local->tallied, g, width), times);
+    }
     if (before == 0) AT(local->numbers, GROUPS) += 1;
     if (after == 0) AT(local->numbers, GROUPS) -= 1;
     if (before < local->small) AT(local->numbers, SMALL) -= before;
@@ -208,7 +222,7 @@ static void link_tuple(Local *local, int64_t t, int64_t g) {
     AT(local->previous, t) = -1;
     if (head >= 0) AT(local->previous, head) = (int32_t)t;
     AT(local->head, g) = (int32_t)t;
-    resize_group(local, g, AT(local->weights, t), 1);
+    count_tuple(local, t, g, 1);
 }
 static void unlink_tuple(Local *local, int64_t t) {
     const int64_t g = AT(local->group_of, t);
@@ -220,7 +234,7 @@ static void unlink_tuple(Local *local, int64_t t) {
     }
     if (next >= 0) AT(local->previous, next) = previous;
     AT(local->group_of, t) = -1;
-    resize_group(local, g, -AT(local->weights, t), -1);
+    count_tuple(local, t, g, -1);
 }
 
 static void set_label(Local *local, int64_t g, const Label *label) {

@@ -12,6 +12,10 @@ static void build_groups(Local *local) {
     AT(local->numbers, GROUPS) = AT(local->numbers, SMALL) = 0;
     AT(local->numbers, CLOCK) += 1;
     for (int64_t g = 0; g < groups; g++) {
+        if (local->tallied.length > 0 && AT(local->count, g) > 0) {
+            const int64_t width = local->values->values;
+            for (int64_t v = 0; v < width; v++) AT(local->tallied, g * width + v) = 0;
+        }
         AT(local->head, g) = -1;
         AT(local->size, g) = AT(local->count, g) = 0;
         AT(local->price, g) = g == 0 ? UNIT : 0;

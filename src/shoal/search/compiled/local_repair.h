@@ -141,8 +141,9 @@ static int64_t spare_candidate(Local *local, const Ball *ball, int64_t made) {
     return chosen;
 }
 
-/* Where values are counted, each tuple of a new group takes long to find: most that are tried. */
-enum { MOST_OPENED = 32 };
+/* Where values are counted, each tuple of a new group takes long to find: most that are tried. Around
+ * groups that are so many times larger no small group is likely to be safe, and none is tried. */
+enum { MOST_OPENED = 32, TOO_LARGE = 4 };
 
 /* Open a group around a tuple that its group can spare, if that lowers the total. */
 static bool open_group(Local *local, int64_t t) {
@@ -151,6 +152,8 @@ static bool open_group(Local *local, int64_t t) {
         || !safe_changed(local, AT(local->group_of, t), t, -1)) {
         return false;
     }
+    const int64_t most = only_sizes(local) ? BALL_MEMBERS : MOST_OPENED;
+    if (AT(local->count, AT(local->group_of, t)) > TOO_LARGE * most) return false;
     Ball ball;
     const int64_t g = take_group(local);
     AT(local->price, g) = 0;
@@ -159,7 +162,6 @@ static bool open_group(Local *local, int64_t t) {
     ball.size = 0;
     begin_moves(local);
     bool is_safe = false;
-    const int64_t most = only_sizes(local) ? BALL_MEMBERS : MOST_OPENED;
     while (!is_safe && t >= 0 && ball.count < most && has_room(local)) {
         move_tuple(local, t, g);
         label_of_group(local, g, &ball.label);

@@ -16,11 +16,7 @@ static int64_t tally_tuple(Local *local, int64_t t) {
     const int64_t mark = AT(local->mark, 0);
     const Values *values = local->values;
     if (!local->by_persons) {
-        if (values != NULL) {
-            for (int64_t i = AT(values->starts, t); i < AT(values->starts, t + 1); i++) {
-                AT(values->tally, AT(values->value, i)) += AT(values->counted, i);
-            }
-        }
+        if (values != NULL) tally_values_of(values, t, values->tally, 1);
         return AT(local->weights, t);
     }
     int64_t found = 0;
@@ -57,6 +53,14 @@ static bool safe_changed(Local *local, int64_t g, int64_t out, int64_t in) {
     if (g == 0) return size <= local->limit;
     if (size < local->k) return false; /* At most as many persons as records. */
     if (only_sizes(local)) return true;
+    if (local->tallied.length > 0) {
+        const Int32s tally = local->values->tally;
+        const int64_t width = local->values->values;
+        for (int64_t v = 0; v < width; v++) AT(tally, v) = AT(local->tallied, g * width + v);
+        if (out >= 0) tally_values_of(local->values, out, tally, -1);
+        if (in >= 0) tally_values_of(local->values, in, tally, 1);
+        return tally_is_safe(local, size);
+    }
     begin_tally(local);
     int64_t found = in >= 0 ? tally_tuple(local, in) : 0;
     for (int64_t t = AT(local->head, g); t >= 0; t = AT(local->next, t)) {

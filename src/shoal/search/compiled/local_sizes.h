@@ -42,7 +42,11 @@ static bool local_is_right(const Local *local) {
         && COVERS(local->size, groups, 1) && COVERS(local->count, groups, 1)
         && COVERS(local->price, groups, 1) && COVERS(local->level, groups, m)
         && COVERS(local->changed, groups, 1) && COVERS(local->looked, n, 1)
-        && COVERS(local->vacant, groups, 1) && COVERS(local->moved, local->moves, 1)
+        && COVERS(local->vacant, groups, 1)
+        && (local->tallied.length == 0
+            || (local->values != NULL && !local->by_persons
+                && COVERS(local->tallied, groups, local->values->values)))
+        && COVERS(local->moved, local->moves, 1)
         && COVERS(local->moved_from, local->moves, 1) && COVERS(local->saved, local->moves, 2)
         && COVERS(local->saved_changed, local->moves, 2)
         && COVERS(local->saved_price, local->moves, 2)
