@@ -139,6 +139,59 @@ def test_new_records_go_from_any_engine_to_any_engine(
     assert applied.together.records == 23
 
 
+@pytest.fixture
+def local_transformation(tmp_path: Path) -> Path:
+    """A local recoding of January, whose release is in `january.csv`."""
+    pa_csv.write_csv(JANUARY, tmp_path / "january-data.csv")
+    shoal.run(
+        {
+            "source": str(tmp_path / "january-data.csv"),
+            "output": str(tmp_path / "january.csv"),
+            "k": 3,
+            "suppression": "40%",
+            "recoding": "local",
+            "attributes": {
+                "id": "identifier",
+                "age": {"role": "quasi-identifier", "hierarchy": {"intervals": [5, 10, 20]}},
+                "code": {"role": "quasi-identifier", "hierarchy": {"mask": [1]}},
+                "ill": {"role": "sensitive", "diversity": {"distinct": 2}},
+                "stay": "keep",
+            },
+        },
+        transformation=tmp_path / "january.json",
+    )
+    return tmp_path / "january.json"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        *(("parquet", "sqlite"), ("sqlite", "postgres"), ("postgres", "csv")),
+        *(("frame", "parquet"), ("sqlite", "sqlite"), ("postgres", "postgres")),
+    ],
+)
+def test_a_local_recoding_is_applied_alike_by_every_engine(
+    source: str, target: str, places: Places, local_transformation: Path
+) -> None:
+    def applied(kind: str, place: Any) -> shoal.Applied:
+        earlier = local_transformation.with_name("january.csv")
+        data = places.put(kind, FEBRUARY)
+        return shoal.apply(local_transformation, data, place, release=earlier, suppress_new=True)
+
+    expected, out = places.out("csv"), places.out(target)
+    one, other = applied("csv", expected), applied(source, out)
+    rows = places.rows("csv", expected)
+    assert rows.total() == 3
+    assert places.rows(target, out) == rows
+    for each in (one, other):
+        assert each.result.verified
+        assert (each.unknown, each.result.suppressed, each.result.records) == (1, 2, 5)
+        assert each.together is not None
+        assert each.together.smallest_class >= 3
+    assert one.result.levels == other.result.levels
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*KINDS, "frame"])
 def test_an_earlier_release_may_be_anywhere(

@@ -197,6 +197,25 @@ def test_new_records_hide_in_the_classes_of_the_earlier_release(
     assert "Together with the earlier release" in shown
 
 
+def test_persons_are_counted_in_the_classes_of_new_records(tmp_path: Path) -> None:
+    write_table(tmp_path, records=600)
+    rows = rows_of(tmp_path / "data.csv")
+    for number, row in enumerate(rows):
+        row["name"] = f"person {number // 2}"
+    mapping = definition_in(tmp_path, person="name", suppression="80%")
+    for path, part in (("data.csv", rows[:400]), ("new.csv", rows[200:])):
+        pd.DataFrame(part).to_csv(tmp_path / path, index=False)
+    shoal.run(mapping, transformation=tmp_path / "t.json")
+    new, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    applied = shoal.apply(tmp_path / "t.json", new, out, suppress_new=True)
+    assert applied.result.verified
+    assert applied.result.smallest_class_persons is not None
+    assert applied.result.smallest_class_persons >= 5
+    with pytest.raises(shoal.BadData) as refused:
+        shoal.apply(tmp_path / "t.json", new, out, release=tmp_path / "release.csv")
+    assert refused.value.code == "persons-together"
+
+
 def test_too_few_new_records_are_refused_without_the_earlier_release(
     january: Path, tmp_path: Path
 ) -> None:

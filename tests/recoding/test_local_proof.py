@@ -34,6 +34,16 @@ def test_a_run_writes_a_proof_of_its_bound(tmp_path: Path, name: str) -> None:
     assert not other.verdict.safe
 
 
+def test_no_proof_is_written_of_a_table_that_is_counted_at_higher_levels(tmp_path: Path) -> None:
+    write_table(tmp_path, records=3000)
+    mapping = definition_in(tmp_path, engine={"tuples": 2900})
+    with pytest.raises(shoal.ShoalError) as refused:
+        shoal.run(mapping, proof=tmp_path / "proof.jsonl")
+    assert refused.value.code == "no-proof"
+    assert not (tmp_path / "release.csv").exists()
+    assert not (tmp_path / "proof.jsonl").exists()
+
+
 def test_a_proof_of_the_other_recoding_is_refused(tmp_path: Path) -> None:
     write_table(tmp_path)
     local = definition_in(tmp_path)

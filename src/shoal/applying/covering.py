@@ -90,11 +90,20 @@ class _Search:
         """Compare in the attributes from `depth` on; `finest` has the result."""
         if not len(classes) or not len(tuples):
             return
-        if depth == len(self.order):
+        if len(classes) == 1:
+            tuples = self._covered_by(int(classes[0]), depth, tuples)
+        if len(classes) == 1 or depth == len(self.order):
             self.finest[tuples] = np.minimum(self.finest[tuples], classes.min())
             return
         for inside, covered_by_them in self._divided(self.order[depth], classes, tuples):
             self.visit(depth + 1, inside, covered_by_them)
+
+    def _covered_by(self, number: int, depth: int, tuples: Ints) -> Ints:
+        """The tuples that a class covers in the attributes from `depth` on."""
+        for j in self.order[depth:]:
+            groups = self.table.attributes[j].groups[self.levels[number, j]]
+            tuples = tuples[groups[self.table.codes[j][tuples]] == self.groups[number, j]]
+        return tuples
 
     def _divided(self, j: int, classes: Ints, tuples: Ints) -> Iterator[tuple[Ints, Ints]]:
         """The classes of each label in an attribute, and the tuples that have it."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from shoal.applying.covering import classes_of, covered, judged
 from shoal.applying.together import recoded_at, recoded_locally, unite
 from shoal.errors import BadData
@@ -68,7 +66,7 @@ def placed_locally(
 ) -> Placed:
     """The new records in the finest classes that cover them."""
     check_local(prepared)
-    _refuse_coarse(prepared.table, classes)
+    _refuse_raised(prepared.table)
     problem, recoding = prepared.problem, covered(prepared.table, classes)
     union = None
     if earlier is not None:
@@ -78,12 +76,9 @@ def placed_locally(
     return Placed(judged(problem, recoding, found), found, union, uncovered)
 
 
-def _refuse_coarse(table: Table, classes: Sequence[ReleasedClass]) -> None:
-    """Refuse tuples that are not counted by the levels of the classes."""
-    if table.raised is None:
-        return
-    lowest = np.array([each.levels for each in classes]).min(axis=0)
-    if (np.array(table.raised.bottom) > lowest).any():
+def _refuse_raised(table: Table) -> None:
+    """Refuse tuples that are counted at higher levels, since there are too many to read."""
+    if table.raised is not None:
         raise BadData(
             "the new data has more distinct tuples than may be read, so that the finest classes"
             " cannot be found",

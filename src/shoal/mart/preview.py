@@ -61,7 +61,7 @@ class Estimate:
     """About how many rows a request would release, and at which levels.
 
     The number of rows is between `at_least`, a power of ten or k, and `at_most`. In local recoding
-    a column has several levels; how many rows each has is not told.
+    a column has several levels; the rows at each are not counted.
     """
 
     at_least: int

@@ -109,7 +109,7 @@ def refuse_tied_rows(making: Making) -> None:
     ids, kept = making.ids, making.tying
     if ids is None and not kept:
         return
-    if not making.found.released.persons_told(making.resolved.k):
+    if not making.found.released.persons_singled_out(making.resolved.k):
         return
     said = (
         "and some persons have rows of classes that, taken together, fewer than "

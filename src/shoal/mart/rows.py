@@ -204,14 +204,14 @@ class Rows:
         class_of, classes = self._numbered(self.sources)
         return unique_rows(class_of, classes, self._persons, self.weights)
 
-    def persons_told(self, k: int) -> int:
-        """The persons whom ids would tell: fewer than k persons have the same rows of a source.
+    def persons_singled_out(self, k: int) -> int:
+        """The persons whom ids would single out: fewer than k persons have the same rows of a source.
 
         Random ids tie the rows of a person together. So in each source the classes of a person's
         rows, each with its number of rows, must be those of k persons.
         """
         person, number = self._persons
-        told = np.zeros(number, dtype=bool)
+        alone = np.zeros(number, dtype=bool)
         for each in self.sources:
             class_of, classes = self._numbered([each])
             pair_of, pairs = number_rows([person, class_of], [number, classes])
@@ -221,8 +221,8 @@ class Rows:
             starts = np.searchsorted(person[first], np.arange(number + 1))
             same = [cells[starts[i] : starts[i + 1]].tobytes() for i in range(number)]
             persons_with = Counter(same)
-            told |= np.array([persons_with[each] < k for each in same], dtype=bool)
-        return int(told.sum())
+            alone |= np.array([persons_with[each] < k for each in same], dtype=bool)
+        return int(alone.sum())
 
 
 def _first(number_of: Ints, numbers: int) -> Ints:

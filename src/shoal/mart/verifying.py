@@ -141,9 +141,9 @@ def _tied(claims: Claims, column: str, rows: Source, *, has_values: bool) -> Ite
         counted = rows.count_by((column, *each.names), missing)
         if has_values:
             counted = _by_labels(each, counted)
-        told = _told(counted, claims.k)
-        saw = f"{told:,} have rows that fewer than {claims.k} have"
-        yield Finding(f"{each.name}: rows tied together", told == 0, saw)
+        alone = _singled_out(counted, claims.k)
+        saw = f"{alone:,} have rows that fewer than {claims.k} have"
+        yield Finding(f"{each.name}: rows tied together", alone == 0, saw)
 
 
 def _by_labels(claim: Claim, counted: pa.Table) -> pa.Table:
@@ -155,7 +155,7 @@ def _by_labels(claim: Claim, counted: pa.Table) -> pa.Table:
     return table.group_by(keys).aggregate([("n", "sum")]).select([*keys, "n_sum"])
 
 
-def _told(counted: pa.Table, k: int) -> int:
+def _singled_out(counted: pa.Table, k: int) -> int:
     """Of the values of the first column, those whose other cells fewer than k of them have."""
     rows: dict[str | None, list[tuple[object, ...]]] = {}
     for each, *cells in zip(*(column.to_pylist() for column in counted.columns), strict=True):
