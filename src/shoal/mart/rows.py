@@ -205,7 +205,7 @@ class Rows:
         return unique_rows(class_of, classes, self._persons, self.weights)
 
     def persons_singled_out(self, k: int) -> int:
-        """The persons whom ids would single out: fewer than k persons have the same rows of a source.
+        """The persons whom ids would single out: fewer than k have the same rows of a source.
 
         Random ids tie the rows of a person together. So in each source the classes of a person's
         rows, each with its number of rows, must be those of k persons.
