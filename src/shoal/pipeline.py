@@ -288,8 +288,7 @@ def _other_recoding(made: Made) -> str | None:
     """What the other recoding would have lost, where that is known."""
     from shoal.other_recoding import other_recoding
 
-    found = None if made.found.choice else other_recoding(made.prepared, made.found.best)
-    return None if found is None else str(found)
+    return None if made.found.choice else other_recoding(made.prepared, made.found.best)
 
 
 def _target(definition: Definition, file: str) -> Target:
