@@ -19,6 +19,9 @@ from prove.trial import Declined, Failed, Trial, run_or_decline
 Lines: TypeAlias = list[list[str]]
 """The lines of a release in CSV, the header first."""
 
+Parts: TypeAlias = dict[tuple[str | None, ...], list[str]]
+"""The sensitive values of the records of each class."""
+
 EDITED = ("records", "removed", "suppressed", "classes", "smallest_class")
 """The numbers of a result that the verifier can count itself."""
 
@@ -28,20 +31,24 @@ def attack(trial: Trial) -> None:
     rng, folder = trial.rng, trial.folder
     small = problem(rng)
     definition = write(small, folder)
-    result = run_or_decline(lambda: shoal.run(definition))
+    options: dict[str, Any] = {}
+    if rng.random() < 0.4:
+        definition["recoding"], options["assignment"] = "local", folder / "assignment.json"
+    result = run_or_decline(lambda: shoal.run(definition, **options))
     stated: dict[str, Any] = dataclasses.asdict(result)
     release = _read(folder / "release.csv")
+    local = release if options else None
     if not called_safe(folder, definition, release, stated):
         raise Failed("the release of a run is not called safe")
-    if unsafe(small, release):
-        raise Failed(f"the release of a run is unsafe: {unsafe(small, release)}")
+    if unsafe(small, release, local):
+        raise Failed(f"the release of a run is unsafe: {unsafe(small, release, local)}")
     if rng.random() < 0.25:
         _edit_the_result(rng, folder, definition, release, stated)
         return
     change = rng.choice(CHANGES)
     changed = change(rng, small, [list(line) for line in release])
     lie = fitting(stated, small, changed) if rng.random() < 0.5 else stated
-    reason = unsafe(small, changed)
+    reason = unsafe(small, changed, local)
     if reason and called_safe(folder, definition, changed, lie):
         raise Failed(f"{change.__name__}: {reason}, but called safe")
     if reason and called_safe(folder, definition, changed, None):
@@ -71,9 +78,10 @@ def called_safe(
     if path is not None and stated is not None:
         sha256 = hashlib.sha256((folder / "changed.csv").read_bytes()).hexdigest()
         path.write_text(json.dumps({**stated, "output_sha256": sha256}), encoding="utf-8")
+    local = folder / "assignment.json" if definition.get("recoding") == "local" else None
     try:
         verdict = run_or_decline(
-            lambda: shoal.verify(folder / "changed.csv", definition, result=path)
+            lambda: shoal.verify(folder / "changed.csv", definition, result=path, assignment=local)
         )
     except Declined:
         return False
@@ -85,30 +93,55 @@ def _read(path: Path) -> Lines:
         return list(csv.reader(file))
 
 
-def unsafe(small: Problem, release: Lines) -> str:
-    """Why no node could have given these lines as a safe release, or nothing."""
+def unsafe(small: Problem, release: Lines, local: Lines | None = None) -> str:
+    """Why no node could have given these lines as a safe release, or nothing.
+
+    With `local` recoding, whose release is given: why no recoding could have, or, where persons
+    are counted, this recoding.
+    """
     names, *lines = release
     if names != [*small.names, "ill"]:
         return f"columns {names}"
     gone = len(small.rows) - len(lines)
     if not 0 <= gone <= small.limit:
         return f"{gone} records are missing"
-    parts: dict[tuple[str | None, ...], list[str]] = {}
-    for line in lines:
-        parts.setdefault(tuple(label or None for label in line[:-1]), []).append(line[-1])
+    parts = _parts(lines)
     for labels, values in parts.items():
         if len(values) < small.k:
             return f"class {labels} has {len(values)} records"
         if len(set(values) - {""}) < small.least:
             return f"class {labels} has {len(set(values))} values"
+    if local is not None:
+        return "" if _possible_locally(small, parts, _parts(local[1:])) else "other classes"
     if not any(_possible(small, node, parts) for node in small.nodes):
         return "no node gives these classes"
     return ""
 
 
-def _possible(
-    small: Problem, node: tuple[int, ...], parts: dict[tuple[str | None, ...], list[str]]
-) -> bool:
+def _parts(lines: Lines) -> Parts:
+    """The values of each class by its labels."""
+    parts: Parts = {}
+    for line in lines:
+        parts.setdefault(tuple(label or None for label in line[:-1]), []).append(line[-1])
+    return parts
+
+
+def _possible_locally(small: Problem, parts: Parts, released: Parts) -> bool:
+    """Whether all labels are of some level; with persons, whether the classes are those released.
+
+    A column that is only kept is not judged.
+    """
+    if not small.persons:
+        known = [
+            {each.label(v, level) for v in (*each.steps, None) for level in range(each.height + 1)}
+            for each in small.ladders
+        ]
+        return all(label in of for labels in parts for label, of in zip(labels, known, strict=True))
+    kept = len if small.least == 1 else sorted
+    return {k: kept(v) for k, v in parts.items()} == {k: kept(v) for k, v in released.items()}
+
+
+def _possible(small: Problem, node: tuple[int, ...], parts: Parts) -> bool:
     """Whether all labels are of this node; with persons, whether their classes are whole there."""
     classes = small.classes(node)
     if not small.persons:
