@@ -21,9 +21,10 @@ from shoal.errors import BadData, Infeasible, UserError
 from shoal.web.commands import run_command
 from shoal.web.found import Found, Standing
 from shoal.web.jobs.model import Context
-from shoal.web.node_words import release_sentence
+from shoal.web.laid_out import KEPT
+from shoal.web.node_words import full_domain_words, release_sentence
 from shoal.web.numbers import numbers_for
-from shoal.web.tasks import compare, lattice, node, propose, release, solutions
+from shoal.web.tasks import compare, lattice, node, propose, release, search, solutions
 from shoal.web.tasks.release import accepted_of
 
 pytestmark = pytest.mark.slow
@@ -36,6 +37,7 @@ NAMES = {
     "report": "patients-report.html",
     "result": "patients-result.json",
     "transformation": "patients-transformation.json",
+    "assignment": "patients-assignment.json",
 }
 
 
@@ -155,6 +157,50 @@ def test_only_what_was_accepted_is_released(server_folder: Path, context: Contex
         assert list(context.folder.iterdir()) == []
     accepted = json.loads(json.dumps(seen))
     assert release.run(release_arguments(layout, accepted=accepted), context)["files"]["release"]
+
+
+def test_persons_of_a_kept_local_recoding_can_be_verified_again(
+    server_folder: Path, context: Context, tmp_path: Path
+) -> None:
+    layout = layout_in(server_folder)
+    layout["text"] += "recoding: local\nperson: name\nsearch: {effort: low}\n"
+    found = search.run({"layout": layout}, context)
+    kept = (context.folder / KEPT).rename(tmp_path / KEPT)
+    seen = accepted_of(propose.run({"layout": layout, "kept": str(kept)}, context)["result"])
+    assert seen["levels"] == json.loads(json.dumps(found["levels"]))
+    arguments = release_arguments(layout, kept=str(kept), accepted=seen)
+    made = release.run(arguments, context)
+    assert made["files"]["assignment"] == NAMES["assignment"]
+    own = tmp_path / "own"
+    (own / "hierarchies").mkdir(parents=True)
+    for name, real in layout["files"].items():
+        (own / name).write_bytes(Path(real).read_bytes())
+    (own / "patients.yaml").write_text(layout["text"], encoding="utf-8")
+    verdict = shoal.verify(
+        context.folder / made["files"]["release"],
+        own / "patients.yaml",
+        assignment=context.folder / NAMES["assignment"],
+    )
+    assert verdict.safe
+
+
+def test_what_one_level_per_column_would_lose_is_said_as_far_as_it_is_known() -> None:
+    numbers = numbers_for("en")
+    said = [
+        full_domain_words(numbers, known, "iyengar")
+        for known in (
+            None,
+            {"bound": 0.2, "loss": None},
+            {"bound": 0.2, "loss": 0.3},
+            {"bound": 0.3, "loss": 0.3},
+        )
+    ]
+    assert [each.partition(" would lose ")[2] for each in said] == [
+        "",
+        "at least 20%.",
+        "between 20% and 30%.",
+        "30%.",
+    ]
 
 
 def test_nodes_are_described_and_compared_without_writing(

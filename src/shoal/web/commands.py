@@ -16,6 +16,7 @@ def run_command(
     time_limit: str | None = None,
     report: str | None = None,
     transformation: str | None = None,
+    assignment: str | None = None,
 ) -> str:
     """`shoal run` with these options, for a POSIX shell."""
     words = ["shoal", "run", definition if not definition.startswith("-") else f"./{definition}"]
@@ -27,6 +28,8 @@ def run_command(
         words += ["--report", report]
     if transformation is not None:
         words += ["--transformation", transformation]
+    if assignment is not None:
+        words += ["--assignment", assignment]
     return shlex.join(words)
 
 

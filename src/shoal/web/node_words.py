@@ -76,10 +76,13 @@ def full_domain_words(
     """What one level for each column would lose, as far as a search for local recoding knows."""
     if full_domain is None:
         return ""
-    loss, bound = full_domain["loss"], full_domain["bound"]
-    if loss is not None:
-        return f"One level per column would lose {loss_text(numbers, loss, model)}."
-    return f"One level per column would lose at least {loss_text(numbers, bound, model)}."
+    loss = full_domain["loss"]
+    least = loss_text(numbers, full_domain["bound"], model)
+    if loss is None:
+        return f"One level per column would lose at least {least}."
+    most = loss_text(numbers, loss, model)
+    between = most if most == least else f"between {least} and {most}"
+    return f"One level per column would lose {between}."
 
 
 def one_in(numbers: Numbers, share: float) -> str:

@@ -34,6 +34,7 @@ def names_of(project: Project) -> dict[str, str]:
         "report": f"{stem}-report.html",
         "result": f"{stem}-result.json",
         "transformation": f"{stem}-transformation.json",
+        "assignment": f"{stem}-assignment.json",
     }
 
 
@@ -45,12 +46,14 @@ def with_format(project: Project, ending: str) -> Project:
 def command_of(project: Project, standing: Standing) -> str:
     """The command that makes the same release, beside the data and the downloaded definition."""
     names = names_of(project)
+    counts_persons = standing.is_local and bool(project.definition.get("person"))
     return run_command(
         names["yaml"],
         levels=standing.needed(),
         time_limit=standing.search_limit(),
         report=names["report"],
         transformation=names["transformation"],
+        assignment=names["assignment"] if counts_persons else None,
     )
 
 

@@ -22,6 +22,7 @@ FILES: Mapping[str, tuple[str, str]] = {
     "json": ("Definition, JSON", "the same"),
     "zip": ("Definition with its hierarchy files", "a zip: unpack it beside the data"),
     "transformation": ("Transformation", "to recode later records alike with shoal apply"),
+    "assignment": ("Assignment", "to count persons again with shoal verify --assignment"),
     "result": ("Result, JSON", "all numbers, for scripts and shoal verify"),
 }
 

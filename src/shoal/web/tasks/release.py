@@ -6,7 +6,8 @@ the report shows to make the same release again; `names`, the names of the files
 they are; `definitions`, the texts of some of them by what they are; `accepted`, what a person saw
 and accepted: if the release would be another one, there is none.
 The folder then has the release and these files. The zip is there where the definition names
-hierarchy files; it has these and the definition.
+hierarchy files; it has these and the definition. The assignment is there where persons are counted
+in a local recoding.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
         limit = {"search": {"time limit": arguments.get("seconds")}}
         limited = override(definition, limit, layout["file"])
         plan = None if limited.population is not None else names["transformation"]
+        counts_persons = limited.recoding == "local" and bool(limited.person)
         result = release(
             limited,
             observe=context.observe,
@@ -46,6 +48,7 @@ def run(arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
             node=arguments.get("levels"),
             kept=kept_of(arguments),
             transformation=plan,
+            assignment=names.get("assignment") if counts_persons else None,
             ask=_as_accepted(arguments.get("accepted"), definition.source.shown),
         )
         write_report(result, limited, Path(names["report"]), command=arguments["command"])
