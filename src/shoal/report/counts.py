@@ -91,7 +91,8 @@ def columns_of(
 
 def _if_mixed(levels: Ints, released: Ints) -> Ints | None:
     """The levels of the tuples, None where all released ones have the same."""
-    return levels if len(np.unique(levels[released > 0])) > 1 else None
+    seen = levels[released > 0]
+    return levels if (seen != seen[:1]).any() else None
 
 
 def treatment(
