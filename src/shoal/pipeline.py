@@ -16,8 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from shoal.choosing import compare_with_best, judge_node, node_of
 from shoal.collapse.read import collapse, open_population, open_records
 from shoal.definition.check import against_columns
@@ -32,28 +30,30 @@ from shoal.engines.opening import (
     check_target,
     one_session,
 )
-from shoal.errors import BadDefinition, BadOutput, Mistake, after_publishing
+from shoal.errors import BadDefinition, Mistake, after_publishing
 from shoal.events import Event, History, Phase, Proved, Released, Working
+from shoal.further_files import (
+    open_proof,
+    refuse_assignment,
+    refuse_unproved,
+    stage_assignment_of,
+    stage_proof,
+    stage_transformation_of,
+)
 from shoal.local_release import (
     check_local,
     check_options,
     full_domain_only,
     local_classes,
     local_levels,
-    price_claim,
     search_local,
 )
 from shoal.recoding.local.solution import LocalBest
-from shoal.release.assignment_file import assignment_text, no_assignment, stage_assignment
-from shoal.release.local_classes import LabelCosts, released_classes
-from shoal.release.recode import texts_of
-from shoal.release.transformation import stage_transformation, transformation_text
 from shoal.releasing import Ask as Ask
-from shoal.releasing import Found, about_run, plan_of, write_release
+from shoal.releasing import Found, about_run, write_release
 from shoal.releasing import Observer as Observer
 from shoal.releasing import Prepared as Prepared
 from shoal.report.result import Run, Stopwatch, build_failure
-from shoal.search.objective import CellObjective
 from shoal.search.run import no_solution, problem_of, search
 
 if TYPE_CHECKING:
@@ -63,10 +63,8 @@ if TYPE_CHECKING:
     from shoal.errors import Infeasible
     from shoal.kept_search import KeptSearch
     from shoal.proof.log import ProofLog
-    from shoal.release.local_classes import ReleasedClass
     from shoal.report.result import ShownResult
     from shoal.search.problem import Problem
-    from shoal.values import Best
 
 
 def ignore(event: Event) -> None:
@@ -108,8 +106,8 @@ def run(
     definition = load(definition)
     target = _target(definition, file)
     asked_for = {"proof": proof, "transformation": transformation, "assignment": assignment}
-    if assignment is not None and definition.recoding != "local":
-        raise no_assignment("only a local recoding has an assignment")
+    if assignment is not None:
+        refuse_assignment(definition)
     check_options(definition, {"node": node})
     further = {key: Path(path) for key, path in asked_for.items() if path is not None}
     check_written(definition, file, further)
@@ -120,7 +118,7 @@ def run(
         check_target(target, spark=spark)
         for _, each in sources_of(definition):
             check_apart(each.options(), target, spark=spark)
-        log = None if proof is None else cleanup.enter_context(_proof_log(definition, Path(proof)))
+        log = None if proof is None else cleanup.enter_context(open_proof(definition, Path(proof)))
         records = open_records(definition, lambda share: observe(Working(share)), spark)
         source = cleanup.enter_context(closing(records))
         made = make_release(
@@ -139,11 +137,13 @@ def run(
         cleanup.callback(made.staged.discard)
         written: list[Staged] = []
         if transformation is not None:
-            written.append(_stage_plan(made, further["transformation"], file))
-            cleanup.callback(written[-1].discard)
+            origin = Path(file) if Path(file).is_file() else None
+            path, result = further["transformation"], made.result
+            plan = stage_transformation_of(made.prepared, made.found, result, path, origin)
+            written.append(cleanup.enter_context(plan))
         if assignment is not None:
-            written.append(_stage_assignment(made, further["assignment"]))
-            cleanup.callback(written[-1].discard)
+            of_tuples = stage_assignment_of(made.prepared, made.found, further["assignment"])
+            written.append(cleanup.enter_context(of_tuples))
         observe(Phase("publish"))
         result = made.result.published(made.staged.publish())
         with after_publishing(result.output):
@@ -203,7 +203,7 @@ def make_release(
     if definition.recoding == "local":
         check_options(definition, {"node": node})
         check_local(prepared)
-        _refuse_unproved(prepared, proof)
+        refuse_unproved(prepared, proof)
     watch.lap("read")
 
     problem, settings = prepared.problem, prepared.definition.search
@@ -227,7 +227,7 @@ def make_release(
         raise _without_solution(problem, about)
     if proof is not None:
         is_best = choice is None or tuple(choice.levels.values()) == best.node
-        _stage_proof(proof, prepared, best, about, is_proved=isinstance(last, Proved) and is_best)
+        stage_proof(proof, prepared, best, about, is_proved=isinstance(last, Proved) and is_best)
     if isinstance(best, LocalBest):
         found = Found(best, local_classes(problem, best), about, local=local_levels(problem, best))
     else:
@@ -297,90 +297,6 @@ def _target(definition: Definition, file: str) -> Target:
         remedy = "say where to write: `output: out.csv`"
         raise BadDefinition(file, [Mistake("output", "is missing", remedy)])
     return definition.output.target()
-
-
-def _stage_plan(made: Made, path: Path, file: str) -> Staged:
-    """The transformation file, where nobody sees it yet."""
-    prepared, origin = made.prepared, Path(file)
-    text = transformation_text(
-        prepared.definition,
-        prepared.table,
-        prepared.columns,
-        made.result,
-        origin if origin.is_file() else None,
-        _classes_kept(made),
-    )
-    return stage_transformation(text, path)
-
-
-def _stage_assignment(made: Made, path: Path) -> Staged:
-    """The assignment file, where nobody sees it yet."""
-    classes, table = made.found.classes, made.prepared.table
-    suppressed = texts_of(table, np.flatnonzero(~classes.kept[classes.class_of]))
-    text = assignment_text(plan_of(made.prepared, made.found), suppressed)
-    return stage_assignment(text, path)
-
-
-def _classes_kept(made: Made) -> tuple[ReleasedClass, ...] | None:
-    """The released classes of a local recoding."""
-    found, problem = made.found, made.prepared.problem
-    if found.local is None or not isinstance(problem.objective, CellObjective):
-        return None
-    lost = LabelCosts(problem.objective.costs, problem.objective.join)
-    kept = found.classes.kept[found.classes.class_of]
-    return released_classes(problem.table, found.local.levels, kept, lost)
-
-
-def _proof_log(definition: Definition, path: Path) -> ProofLog:
-    """Where a search writes its proof; only the box search and local recoding can."""
-    if definition.recoding == "full-domain" and definition.search.strategy != "box":
-        raise BadOutput(
-            f"the strategy {definition.search.strategy!r} writes no proof",
-            code="no-proof",
-            hint="search with `strategy: box`, or leave out the proof",
-        )
-    from shoal.proof.log import ProofLog
-
-    return ProofLog(path)
-
-
-def _refuse_unproved(prepared: Prepared, proof: ProofLog | None) -> None:
-    """Refuse a proof of a local recoding where not every tuple has a price."""
-    if proof is not None and prepared.table.raised is not None:
-        raise BadOutput(
-            "no proof can be written: the table is counted at higher levels, since it has more"
-            " distinct tuples than may be read, and prices are of original tuples",
-            code="no-proof",
-            hint="allow more with `engine: {tuples: ...}`, or leave out the proof",
-        )
-
-
-def _stage_proof(
-    proof: ProofLog, prepared: Prepared, best: Best, about: Run, *, is_proved: bool
-) -> None:
-    """Write the proof, if there is one, where nobody sees it yet.
-
-    Boxes prove that a node is the best. Prices prove the bound of a local recoding, also where the
-    search ended before the bound met the best.
-    """
-    from shoal.proof.format import LevelRange, subject_of
-
-    table = prepared.table
-    ranges = [LevelRange(a.name, a.height, a.limit, a.priority, a.lowest) for a in table.attributes]
-    subject = subject_of(
-        prepared.definition,
-        ranges,
-        table.records,
-        table.removed,
-        about.fingerprint,
-        prepared.population_sha256,
-    )
-    if isinstance(best, LocalBest):
-        claim = price_claim(prepared.problem, best)
-        if claim is not None:
-            proof.stage_prices(subject, claim)
-    elif is_proved:
-        proof.stage(subject, best)
 
 
 def _without_solution(problem: Problem, about: Run) -> Infeasible:
