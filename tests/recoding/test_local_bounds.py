@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
@@ -15,6 +17,7 @@ from recoding.local_problems import random_problem
 from shoal.proof.price_check import PricedColumn, priced_too_high
 from shoal.proof.prices import Column, Violation, check_prices
 from shoal.recoding.local.bound import DISTANCES, VISITS, Bound
+from shoal.recoding.local.groups import NEAREST, Groups
 from shoal.recoding.local.prepare import UNIT, prepare
 from shoal.recoding.local.prices import VISITED, Prices
 from shoal.recoding.local.run import LocalSearch
@@ -132,6 +135,29 @@ def test_prices_that_nobody_waits_for_are_ended_soon_and_are_a_bound() -> None:
     work.close()
     assert dual.done[VISITED] < 10**12
     assert (dual.capped <= UNIT // 3).all()
+
+
+def test_groups_that_nobody_waits_for_leave_no_thread_in_their_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shoal.recoding.local.groups.BATCH", 16)
+    problem = random_problem(8, 3000, K)
+    bound = bound_of(problem)
+    groups = Groups(bound.prepared, bound.costs, ThreadPoolExecutor(2))
+    call, running = groups.memory.call, set()
+
+    def call_slowly(name: str, *arguments: object) -> int:
+        running.add(threading.get_ident())
+        time.sleep(0.05)
+        found = call(name, *arguments)
+        running.remove(threading.get_ident())
+        return found
+
+    monkeypatch.setattr(groups.memory, "call", call_slowly)
+    work = groups.compare(np.arange(problem.table.tuples), NEAREST, fresh=True)
+    next(work)
+    del work
+    assert running == set()
 
 
 @pytest.mark.parametrize("distances", [0, 10, 20])

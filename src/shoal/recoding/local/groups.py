@@ -8,7 +8,7 @@ number of threads.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -200,14 +200,21 @@ class Groups:
     def _in_batches(
         self, name: str, number: int, before: tuple[object, ...], after: tuple[object, ...]
     ) -> Iterator[None]:
-        """Call a function on batches of the order, in threads."""
-        starts = range(0, number, BATCH)
+        """Call a function on batches of the order, in threads.
+
+        A caller that goes no further waits for the batches that run: they use the memory.
+        """
 
         def batch(first: int) -> int:
             return self.memory.call(name, *before, first, min(first + BATCH, number), *after)
 
-        for _ in self.pool.map(batch, starts):
-            yield
+        work = [self.pool.submit(batch, first) for first in range(0, number, BATCH)]
+        try:
+            for each in work:
+                each.result()
+                yield
+        finally:
+            wait([each for each in work if not each.cancel()])
 
     def _shared(self, name: str, number: int) -> Iterator[None]:
         """The same; by one thread where groups are tallied in memory that all share."""
