@@ -22,7 +22,7 @@ from oracle import Cell, Row
 from pipeline.test_run_against_oracle import released, write_case
 from problems import Case, cases, table_of
 from recoding.test_local_release import NAMES, definition_in, write_table
-from shoal.applying.covering import covered, labels_of
+from shoal.applying.covering import covered, labels_in
 from shoal.recoding.local.solution import SUPPRESSED
 from shoal.release.local_classes import ReleasedClass
 
@@ -138,7 +138,7 @@ def test_the_finest_of_many_classes_is_found_as_by_looking_at_all(case: Case, da
     ordered = sorted(classes.values(), key=lambda each: each.rank)
     table = table_of(case)
     recoding = covered(table, ordered)
-    found = labels_of(table, recoding).to_pylist()
+    found = labels_in(table, recoding).to_pylist()
     for row, number, labels_found in zip(
         Counter(case.rows), recoding.class_of.tolist(), found, strict=True
     ):

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.encode.rows import column_of, number_rows
 from shoal.encode.table import code_of
@@ -27,13 +26,16 @@ from shoal.recoding.local.solution import (
     join,
     without,
 )
+from shoal.release.recode import labels_of
 from shoal.search.problem import Partition, counts_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from shoal.encode.table import Attribute, Table
     from shoal.release.local_classes import ReleasedClass
     from shoal.search.problem import Problem
-    from shoal.values import Bools, Ints
+    from shoal.values import Ints
 
 NO_GROUP = -1
 """The group of a label that no value of the new data has."""
@@ -150,20 +152,11 @@ def judged(problem: Problem, recoding: Recoding, classes: Partition) -> LocalBes
     )
 
 
-def labels_of(table: Table, recoding: Recoding) -> pa.Table:
-    """The labels of each tuple, null for missing; those that no class covers have only nulls."""
-    columns: dict[str, pa.Array] = {}
-    is_covered = recoding.class_of != SUPPRESSED
-    for j, attribute in enumerate(table.attributes):
-        texts = np.full(table.tuples, None, dtype=object)
-        levels = recoding.levels_of_tuples(j)
-        tuples = np.flatnonzero(is_covered)
-        for level in np.unique(levels).tolist():
-            chosen = tuples[levels == level]
-            labels = np.array([*attribute.hierarchy.labels[level], None], dtype=object)
-            texts[chosen] = labels[attribute.groups[level][table.codes[j][chosen]]]
-        columns[attribute.name] = pa.array(texts, pa.string())
-    return pa.table(columns)
+def labels_in(table: Table, recoding: Recoding) -> pa.Table:
+    """The labels of each tuple; those of tuples that no class covers mean nothing."""
+    unused = np.zeros((1, len(table.attributes)), np.int64)
+    levels = np.vstack([recoding.levels, unused])[recoding.class_of]
+    return labels_of(table, np.arange(table.tuples), levels)
 
 
 def tuple_of_rows(table: Table, counted: pa.Table) -> Ints:
@@ -183,9 +176,3 @@ def _codes(attribute: Attribute, counted: pa.Table) -> Ints:
     column = column_of(counted, attribute.name)
     codes: Ints = code_of(attribute, list(column.counts))[column.rows]
     return codes
-
-
-def is_covered(recoding: Recoding) -> Bools:
-    """For each tuple whether a class covers it."""
-    found: Bools = recoding.class_of != SUPPRESSED
-    return found

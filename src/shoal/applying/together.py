@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.applying.covering import classes_of, is_covered, labels_of, tuple_of_rows
+from shoal.applying.covering import classes_of, labels_in, tuple_of_rows
 from shoal.definition.demands import models_of
 from shoal.definition.hierarchies.base import natural
 from shoal.definition.model import Missing, Suppress
@@ -28,6 +28,7 @@ from shoal.engines.failures import source_changed
 from shoal.engines.united import Table as Member
 from shoal.engines.united import UnitedSource
 from shoal.errors import BadData, Infeasible, quoted
+from shoal.recoding.local.solution import SUPPRESSED
 from shoal.release.recode import generalization
 from shoal.releasing import judge_alone
 from shoal.report.result import demands_met
@@ -157,7 +158,7 @@ def recoded_at(prepared: Prepared, source: Source, node: Node) -> Recoded:
 def recoded_locally(prepared: Prepared, source: Source, recoding: Recoding) -> Recoded:
     """The new records in the classes that cover them."""
     table = prepared.table
-    labels, covered = labels_of(table, recoding), is_covered(recoding)
+    labels, covered = labels_in(table, recoding), recoding.class_of != SUPPRESSED
     counted = _counted(prepared, source, {})
     tuple_of = tuple_of_rows(table, counted)
     if (tuple_of < 0).any():

@@ -19,14 +19,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.encode.rows import number_rows
 from shoal.privacy.base import released
 from shoal.recoding.local.solution import SUPPRESSED
+from shoal.release.recode import labels_at, texts_of
 from shoal.search.problem import Partition, counts_of, select
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from shoal.encode.table import Table
     from shoal.privacy.base import PrivacyModel
     from shoal.recoding.local.solution import Recoding
@@ -81,16 +83,11 @@ class LocalClasses:
 
     def labels(self, codes: Sequence[Ints]) -> dict[str, pa.Array]:
         """The labels of released rows with these codes, by column; null for missing."""
-        classes, columns = self.class_of(codes), dict[str, pa.Array]()
-        for j, (attribute, column) in enumerate(zip(self.table.attributes, codes, strict=True)):
-            levels = self.recoding.levels[classes, j]
-            texts = np.full(len(column), None, dtype=object)
-            for level in np.unique(levels).tolist():
-                chosen = levels == level
-                labels = np.array([*attribute.hierarchy.labels[level], None], dtype=object)
-                texts[chosen] = labels[attribute.groups[level][column[chosen]]]
-            columns[attribute.name] = pa.array(texts, pa.string())
-        return columns
+        levels = self.recoding.levels[self.class_of(codes)]
+        return {
+            attribute.name: labels_at(attribute, column, levels[:, j])
+            for j, (attribute, column) in enumerate(zip(self.table.attributes, codes, strict=True))
+        }
 
     def records_at(self, codes: Sequence[Ints], weights: Ints) -> dict[str, dict[int, int]]:
         """The released rows at each level of each column."""
@@ -105,11 +102,8 @@ class LocalClasses:
         there = np.unique(self.class_of(released_codes))
         position = np.zeros(self.number + 1, np.int64)
         position[there] = np.arange(1, len(there) + 1)
-        columns = [
-            attribute.labels(0).take(pa.array(codes)).to_pylist()
-            for attribute, codes in zip(self.table.attributes, self.table.codes, strict=True)
-        ]
-        tuples = list(zip(*columns, strict=True))
+        values = texts_of(self.table, np.arange(self.table.tuples))
+        tuples = list(zip(*(column.to_pylist() for column in values.columns), strict=True))
         order = sorted(range(len(tuples)), key=lambda t: _key(tuples[t]))
         classes = position[self.of_tuples[order]].tolist()
         return KeptTuples(checksum_of([tuples[t] for t in order]), tuple(classes))

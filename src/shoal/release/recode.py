@@ -74,7 +74,7 @@ def local_recoding(
         plan,
         generalized=counted,
         classes=texts_of(table, np.flatnonzero(kept)),
-        labels=_labels_at(table, np.flatnonzero(kept), levels),
+        labels=labels_of(table, np.flatnonzero(kept), levels),
     )
 
 
@@ -88,17 +88,24 @@ def texts_of(table: Table, tuples: Ints) -> pa.Table:
     )
 
 
-def _labels_at(table: Table, tuples: Ints, levels: Ints) -> pa.Table:
-    """The labels of tuples, each at its own levels; null where a missing value stays missing."""
-    columns: dict[str, pa.Array] = {}
-    for j, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
-        texts = np.full(len(tuples), None, dtype=object)
-        for level in np.unique(levels[tuples, j]).tolist():
-            chosen = levels[tuples, j] == level
-            labels = np.array([*attribute.hierarchy.labels[level], None], dtype=object)
-            texts[chosen] = labels[attribute.groups[level][codes[tuples[chosen]]]]
-        columns[attribute.name] = pa.array(texts, pa.string())
-    return pa.table(columns)
+def labels_of(table: Table, tuples: Ints, levels: Ints) -> pa.Table:
+    """The labels of some tuples, each at its own levels: `levels[t, j]` of attribute `j`."""
+    return pa.table(
+        {
+            attribute.name: labels_at(attribute, codes[tuples], levels[tuples, j])
+            for j, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True))
+        }
+    )
+
+
+def labels_at(attribute: Attribute, codes: Ints, levels: Ints) -> pa.Array:
+    """The label of each code at its own level; null where a missing value stays missing."""
+    texts = np.full(len(codes), None, dtype=object)
+    for level in np.unique(levels).tolist():
+        chosen = levels == level
+        labels = np.array([*attribute.hierarchy.labels[level], None], dtype=object)
+        texts[chosen] = labels[attribute.groups[level][codes[chosen]]]
+    return pa.array(texts, pa.string())
 
 
 def generalization(attribute: Attribute, level: int) -> Generalization:
