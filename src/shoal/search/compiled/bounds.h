@@ -278,18 +278,9 @@ static bool lower(State *state, int64_t depth) {
         AT(state->falls, j) = AT(high, j) < AT(hi, j);
         AT(hi, j) = AT(high, j);
     }
-    while (true) {
-        int64_t most = -1, by = m;
-        for (int64_t j = 0; j < m; j++) {
-            const int64_t dropped = AT(BY_LEVEL(state, dropped, depth, j), AT(hi, j));
-            if (AT(state->falls, j) && dropped > most) {
-                most = dropped;
-                by = j;
-            }
-        }
-        if (by == m) break;
-        AT(state->falls, by) = false;
-        if (!split(state, depth, by)) {
+    for (Splitters by = next_splitters(state, depth); by.count > 0;
+         by = next_splitters(state, depth)) {
+        if (!split(state, depth, &by)) {
             note(state, INFEASIBLE, lo, hi);
             return false;
         }

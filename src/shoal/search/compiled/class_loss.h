@@ -23,7 +23,7 @@
 #include "bounds.h"
 #include "counting.h"
 #include "persons.h"
-#include "splitting.h"
+#include "merging.h"
 #include "state.h"
 
 enum { DISCERNIBILITY, CLASS_SIZE };

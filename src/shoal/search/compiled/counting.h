@@ -26,22 +26,43 @@ static inline void fill_with_zeros(Int32s counts) {
     for (int64_t at = 0; at < counts.length; at++) AT(counts, at) = 0;
 }
 
-/* Write the cell (class, group of attribute `j` at `level`) of each tuple to `cell_of`, and add up
- * the records and masks of each cell. Where persons are counted, also those assigned to the cell: a
- * lower bound of its persons. */
-static void tally_into(State *state, const Frame *frame, int64_t j, int64_t level,
-                       UInt32s cell_of) {
-    const uint32_t width = (uint32_t)groups_at(state, j, level);
-    const int64_t cells = (frame->classes + 1) * width, tuples = frame->tuples;
-    const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
+/* Attributes whose groups at their levels split every class, and how many cells a class has. */
+enum { SPLITTERS = 4 };
+typedef struct { int64_t count, attribute[SPLITTERS], level[SPLITTERS], width; } Splitters;
+
+static inline Splitters split_by_one(const State *state, int64_t j, int64_t level) {
+    return (Splitters){1, {j}, {level}, groups_at(state, j, level)};
+}
+
+/* Tuples whose cells are computed before their records are added: these fit the cache. */
+enum { TUPLES_AT_ONCE = 1024 };
+
+/* Write the cell (class, groups of the attributes that split it) of each tuple to `cell_of`, and
+ * add up the records of each cell. */
+static void count_records(State *state, const Frame *frame, const Splitters *by, UInt32s cell_of) {
     const UInt32s class_of = classes_of(state, frame);
-    const Int32s weights = weights_of(state, frame), counts = PART(state->counts, 0, cells);
-    fill_with_zeros(counts);
-    for (int64_t t = 0; t < tuples; t++) {
-        const uint32_t cell = AT(class_of, t) * width + AT(group, AT(column, t));
-        AT(cell_of, t) = cell;
-        AT(counts, cell) += AT(weights, t);
+    const Int32s weights = weights_of(state, frame), counts = state->counts;
+    for (int64_t first = 0; first < frame->tuples; first += TUPLES_AT_ONCE) {
+        const int64_t end = smaller(first + TUPLES_AT_ONCE, frame->tuples);
+        for (int64_t n = 0; n < by->count; n++) {
+            const int64_t j = by->attribute[n], level = by->level[n];
+            const uint32_t width = (uint32_t)groups_at(state, j, level);
+            const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
+            const UInt32s above = n == 0 ? class_of : cell_of;
+            for (int64_t t = first; t < end; t++) {
+                AT(cell_of, t) = AT(above, t) * width + AT(group, AT(column, t));
+            }
+        }
+        for (int64_t t = first; t < end; t++) AT(counts, AT(cell_of, t)) += AT(weights, t);
     }
+}
+
+/* The same with the masks of each cell. Where persons are counted, also those assigned to the cell:
+ * a lower bound of its persons. */
+static void tally_into(State *state, const Frame *frame, const Splitters *by, UInt32s cell_of) {
+    const int64_t cells = (frame->classes + 1) * by->width, tuples = frame->tuples;
+    fill_with_zeros(PART(state->counts, 0, cells));
+    count_records(state, frame, by, cell_of);
     if (by_persons(state)) {
         const Int32s persons = PART(state->persons, 0, cells);
         const Int32s assigned = PART(state->assigned, frame->first, tuples);
@@ -56,11 +77,11 @@ static void tally_into(State *state, const Frame *frame, int64_t j, int64_t leve
 }
 
 /* The same where the cells of the tuples are not needed afterwards. Most time of a search is spent
- * here, so sizes alone are counted without writing the cells, and where the groups
- * of a level are the codes, without looking them up. */
+ * here: sizes are counted without writing cells, and codes that are groups are not looked up. */
 static void tally(State *state, const Frame *frame, int64_t j, int64_t level) {
     if (by_persons(state) || state->demands > 0) {
-        tally_into(state, frame, j, level, state->order);
+        const Splitters by = split_by_one(state, j, level);
+        tally_into(state, frame, &by, state->order);
         return;
     }
     const uint32_t width = (uint32_t)groups_at(state, j, level);
@@ -187,20 +208,44 @@ static inline int64_t lose(State *state, int64_t at, int64_t cells, int64_t j, i
     return total;
 }
 
+/* Which classes stay one level below `hi` in attribute `j`, by class and group; empty if that does
+ * not fit. */
+static Flags kept_below(const State *state, int64_t depth, int64_t j) {
+    const int64_t cells = state->kept.length / state->attributes;
+    const int64_t groups = groups_at(state, j, AT(hi_of(state, depth), j) - 1);
+    const int64_t used = (frame_at(state, depth)->classes + 1) * groups;
+    return PART(state->kept, j * cells, used <= cells ? used : 0);
+}
+
+/* Whether that is known, for a level and the current classes. */
+static bool knows_kept(const State *state, const Frame *frame, int64_t j, int64_t level) {
+    return AT(state->kept_of, 2 * j) == frame->serial && AT(state->kept_of, 2 * j + 1) == level;
+}
+
+static void know_kept(State *state, int64_t depth, int64_t j) {
+    const Int64s kept_of = ROW(state->kept_of, j, 2);
+    AT(kept_of, 0) = frame_at(state, depth)->serial;
+    AT(kept_of, 1) = AT(hi_of(state, depth), j) - 1;
+}
+
 /* What each level of attribute `j` from `lo` up to below `hi` would drop and cost.
  *
  * With `hi` lowered to that level in `j` alone: the records dropped, what they cost attribute `j`
  * above its base, and what they cost the attributes that are fixed already. A class that loses
- * nothing at a level loses nothing above it. */
+ * nothing at a level loses nothing above it. What stays at the highest of these levels is kept: a
+ * split or a look at sets of attributes (together.h) needs no other tally then. */
 static void price_levels_by_size(State *state, int64_t depth, int64_t j) {
     const Frame *frame = frame_at(state, depth);
     const int64_t bottom = AT(lo_of(state, depth), j), top = AT(hi_of(state, depth), j);
     const Int64s dropped = BY_LEVEL(state, dropped, depth, j);
     const Doubles due = BY_LEVEL(state, due, depth, j);
     const int64_t groups = groups_at(state, j, bottom), cells = (frame->classes + 1) * groups;
+    const int64_t width = groups_at(state, j, top - 1);
+    const Flags kept = kept_below(state, depth, j);
     tally(state, frame, j, bottom);
     AT(state->done, WORK) += frame->tuples + cells;
     forget_prices(state, depth, j, bottom);
+    for (int64_t at = 0; at < kept.length; at++) AT(kept, at) = true;
     for (int64_t c = 1; c <= frame->classes; c++) {
         for (int64_t level = bottom; level < top; level++) {
             if (level > bottom) merge(state, c * groups, cells, j, level);
@@ -208,8 +253,13 @@ static void price_levels_by_size(State *state, int64_t depth, int64_t j) {
             if (lost == 0) break;
             AT(dropped, level) += lost;
             AT(due, level) += (double)lost * AT(state->fixed, c);
+            if (level < top - 1 || kept.length == 0) continue;
+            for (int64_t g = 0; g < width; g++) {
+                AT(kept, c * width + g) = stays(state, c * groups + g, cells);
+            }
         }
     }
+    if (kept.length > 0) know_kept(state, depth, j);
     charge_lost(state, depth, j, bottom);
 }
 

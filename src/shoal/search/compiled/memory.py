@@ -24,6 +24,9 @@ COMPRESS_AT = 4096.0
 CANDIDATES, NOTES = 64, 4096
 """The candidates and notes that an exploration may return, beyond those of one box."""
 
+KEPT_CELLS_PER_TUPLE = 4
+"""For tallies of more cells the search does not keep which classes stay (counting.h)."""
+
 SETS = 256
 """The notes that a look at sets of attributes may make (together.h)."""
 
@@ -90,6 +93,9 @@ STATE = Layout(
         field("order", np.uint32, "tuples"),
         field("begins", np.int64, "classes_and_three"),
         field("touched", np.int64, "two_sides"),
+        field("kept", np.bool_, "attributes", "kept_cells"),
+        field("kept_of", np.int64, "attributes", "two"),
+        field("partitions", np.int64, "one"),
         field("keys", np.uint64, "tuples"),
         field("kept_keys", np.uint64, "tuples"),
         field("slots", np.int32, "slots"),
@@ -174,6 +180,7 @@ def _sizes_of_work_space(prepared: Prepared) -> dict[str, int]:
         "classes_and_two": classes + 2,
         "classes_and_three": classes + 3,
         "cells": cells,
+        "kept_cells": min(cells, KEPT_CELLS_PER_TUPLE * tuples),
         "cells_of_masks": cells * len(prepared.masks),
         "counts": counts,
         "counts_of_persons": counts * with_persons,

@@ -5,7 +5,7 @@
  * decides, the persons of a class are counted one by one, up to `k`. Such classes are small or have
  * few persons. Their tuples are linked lists for this: `first_of` a cell, and `next_of` a tuple.
  *
- * Merged tuples (splitting.h) are a chain of tuples of the table: from `head` along `link` to
+ * Merged tuples (merging.h) are a chain of tuples of the table: from `head` along `link` to
  * `tail`. A deeper box joins chains at their tails, so the chains of the boxes above it stay valid.
  */
 #ifndef SHOAL_PERSONS_H

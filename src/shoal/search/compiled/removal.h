@@ -31,9 +31,9 @@ enum { DIFFERENT, ENTROPY, RECURSIVE, SHARES, EQUAL, ORDERED, HIERARCHICAL };
  *
  * `tally` has a row of all values for every group of any attribute, twice, and `sizes` how many
  * records each has; `touched` lists groups. `order` are the tuples by class, those of class `c`
- * from `begins[c]` on; `arranged[0]` is the serial number of the partition that they are those of,
- * and `arranged[1]` the last one given. `ranked`, `net`, `over` and `under` are for `removal`.
- * `failed[j]` is what the records of all classes that owe anything cost `j` at `hi`. */
+ * from `begins[c]` on; `arranged[0]` is the serial number of the partition that they are those of.
+ * `ranked`, `net`, `over` and `under` are for `removal`. `failed[j]` is what the
+ * records of all classes that owe anything cost `j` at `hi`. */
 struct Values {
     int64_t demands, values, widest, highest, nodes;
     Int64s starts;

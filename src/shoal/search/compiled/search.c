@@ -12,6 +12,7 @@
 #include "counting.h"
 #include "persons.h"
 #include "splitting.h"
+#include "merging.h"
 #include "release.h"
 #include "sensitive.h"
 #include "bounds.h"
@@ -50,6 +51,7 @@ static bool begin(State *state, int64_t depth) {
     frame->classes = 1;
     frame->end_sample = 2;
     frame->owes = frame->failing = 0;
+    frame->serial = AT(state->partitions, 0) += 1;
     frame->status = NEW;
     for (int64_t t = 0; t < tuples; t++) AT(state->class_of, t) = 1;
     for (int64_t j = 0; j < m; j++) {

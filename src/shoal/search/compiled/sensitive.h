@@ -86,7 +86,6 @@ static bool count_owed(State *state, int64_t depth) {
     Frame *frame = frame_at(state, depth);
     const Int64s hi = hi_of(state, depth);
     const Doubles owed = ROW(state->owed, depth, state->attributes);
-    frame->serial = AT(values->arranged, 1) += 1;
     frame->owes = frame->failing = 0;
     for (int64_t j = 0; j < state->attributes; j++) AT(owed, j) = AT(values->failed, j) = 0.0;
     arrange_values(state, frame);

@@ -44,7 +44,7 @@ VALUES = Layout(
         field("touched", np.int64, "two_sides"),
         field("order", np.uint32, "tuples"),
         field("begins", np.int64, "classes_and_three"),
-        field("arranged", np.int64, "two"),
+        field("arranged", np.int64, "one"),
         field("ranked", np.int64, "values"),
         field("net", np.float64, "nodes"),
         field("over", np.float64, "nodes"),
@@ -157,7 +157,7 @@ def structure_of(
         "tuples_and_one": tuples + 1,
         "classes_and_three": classes + 3,
         "two_sides": 2 * groups,
-        "two": 2,
+        "one": 1,
         "attributes": attributes,
     }
     arrays = VALUES.allocate(sizes, {**values._asdict()})

@@ -57,6 +57,8 @@ static bool work_space_is_right(const State *state) {
         && HAS(state->held, state->demands, cells, 1) && HAS(state->origin, classes + 2, 1, 1)
         && HAS(state->chosen, tuples + 1, 1, 1) && HAS(state->order, tuples, 1, 1)
         && HAS(state->begins, classes + 3, 1, 1) && HAS(state->touched, 2, widest, 1)
+        && state->kept.length >= m && state->kept.length % m == 0
+        && HAS(state->kept_of, m, 2, 1) && state->partitions.length == 1
         && HAS(state->keys, tuples, 1, 1) && HAS(state->kept_keys, tuples, 1, 1)
         && HAS(state->slots, 4 * tuples + 8, 1, 1) && HAS(state->multiplier, m, 1, 1)
         && HAS(state->fixed, classes + 1, 1, 1) && HAS(state->lost, state->levels, widest, 1)
@@ -134,7 +136,7 @@ static bool values_are_right(const State *state) {
     }
     return HAS(values->tally, sides, all, 1) && HAS(values->sizes, sides, 1, 1)
         && HAS(values->touched, sides, 1, 1) && HAS(values->order, tuples, 1, 1)
-        && HAS(values->begins, state->classes + 3, 1, 1) && values->arranged.length == 2
+        && HAS(values->begins, state->classes + 3, 1, 1) && values->arranged.length == 1
         && HAS(values->ranked, all, 1, 1) && HAS(values->net, values->nodes, 1, 1)
         && HAS(values->over, values->nodes, 1, 1) && HAS(values->under, values->nodes, 1, 1)
         && HAS(values->failed, state->attributes, 1, 1) && values->logarithms.length > 0;

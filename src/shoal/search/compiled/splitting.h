@@ -1,7 +1,9 @@
-/* Split the classes of a box by an attribute, remove the parts that fail, and merge tuples that no
- * remaining level separates.
+/* Split the classes of a box by attributes and remove the parts that fail.
  *
- * If a tally of all classes fits, its cells are numbered; else classes are split one by one.
+ * If a tally of all classes fits, its cells are numbered; else classes are split one by one. Where
+ * several attributes fall, classes are split by them at once: that takes two passes over the tuples
+ * instead of two for each. The classes are the same, since a part of a class that fails fails too.
+ * Where pricing an attribute has shown which classes stay, one pass is enough.
  */
 #ifndef SHOAL_SPLITTING_H
 #define SHOAL_SPLITTING_H
@@ -10,11 +12,11 @@
 #include "persons.h"
 #include "state.h"
 
-/* Tuples are merged when this many times fewer combinations of groups can differ than before. */
-#define COMPRESS_AT 4096.0
+/* Classes are split by several attributes at once while they have no more cells for each tuple. */
+#define SPLIT_CELLS_PER_TUPLE 1
 
-/* Keys are exact when there are fewer of them: they fit into 64 bits. */
-#define EXACT_KEYS 1.8e19
+/* A cell that stays and has no number yet. */
+#define UNNUMBERED UINT32_MAX
 
 /* A new class has the sample of the class `c` it is a part of, but its own code for `j`. */
 static inline void sample_class(State *state, const Frame *frame, int64_t c, int64_t made,
@@ -87,28 +89,67 @@ static Split number_cells(State *state, int64_t classes, int64_t groups) {
     return (Split){made, removed, 0};
 }
 
-/* Write the new classes after the old ones, and turn the cell of each tuple into its new class; how
- * many tuples are lost. */
-static int64_t renumber(State *state, const Frame *frame, int64_t j, int64_t level, int64_t made) {
-    const uint32_t width = (uint32_t)groups_at(state, j, level);
-    const UInt32s member = member_at(state, j, level), number = state->number;
+/* Write the new classes after the old ones: the cells in `origin`. */
+static void sample_cells(State *state, const Frame *frame, const Splitters *by, int64_t made) {
+    const int64_t m = state->attributes;
+    for (int64_t c = 1; c <= made; c++) {
+        const int64_t cell = AT(state->origin, c);
+        int64_t digits = cell % by->width;
+        const UInt32s was = ROW(state->sample, frame->at_sample + cell / by->width, m);
+        const UInt32s becomes = ROW(state->sample, frame->end_sample + c, m);
+        for (int64_t i = 0; i < m; i++) AT(becomes, i) = AT(was, i);
+        for (int64_t n = by->count - 1; n >= 0; n--) {
+            const int64_t j = by->attribute[n], groups = groups_at(state, j, by->level[n]);
+            AT(becomes, j) = AT(member_at(state, j, by->level[n]), digits % groups);
+            digits /= groups;
+        }
+    }
+}
+
+/* Turn the cell of each tuple into its new class; how many tuples are lost. */
+static int64_t renumber(State *state, const Frame *frame, uint32_t width) {
     const UInt32s becomes = PART(state->class_of, frame->end_class, frame->tuples);
-    const UInt32s chosen = state->chosen;
+    const UInt32s number = state->number, chosen = state->chosen;
     const int64_t tuples = frame->tuples;
     int64_t lost = 0;
-    for (int64_t c = 1; c <= made; c++) {
-        const uint32_t at = AT(state->origin, c);
-        sample_class(state, frame, at / width, c, j, AT(member, at % width));
-    }
     for (int64_t t = 0; t < tuples; t++) {
         const uint32_t cell = AT(becomes, t), now = AT(number, cell);
         AT(becomes, t) = now;
-        if (now == 0) {
-            AT(chosen, lost) = (uint32_t)t;
-            lost += cell >= width; /* the cells of removed tuples come first */
-        }
+        AT(chosen, lost) = (uint32_t)t;
+        lost += (now == 0) & (cell >= width); /* the cells of removed tuples come first */
     }
     return lost;
+}
+
+/* Number the cells that are known to stay, in the order in which tuples come; the tuples of others
+ * are lost. */
+static Split number_kept(State *state, const Frame *frame, int64_t j, int64_t level) {
+    const uint32_t width = (uint32_t)groups_at(state, j, level);
+    const int64_t cells = (frame->classes + 1) * width, tuples = frame->tuples;
+    const Flags kept = PART(state->kept, j * (state->kept.length / state->attributes), cells);
+    const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
+    const UInt32s number = state->number, origin = state->origin, chosen = state->chosen;
+    const UInt32s class_of = classes_of(state, frame);
+    const UInt32s becomes = PART(state->class_of, frame->end_class, tuples);
+    const Int32s weights = weights_of(state, frame);
+    uint32_t made = 0;
+    int64_t lost = 0, removed = 0;
+    for (int64_t at = 0; at < cells; at++) {
+        AT(number, at) = at >= width && AT(kept, at) ? UNNUMBERED : 0;
+    }
+    for (int64_t t = 0; t < tuples; t++) {
+        const uint32_t cell = AT(class_of, t) * width + AT(group, AT(column, t));
+        uint32_t now = AT(number, cell);
+        if (now == UNNUMBERED) {
+            now = AT(number, cell) = ++made;
+            AT(origin, made) = cell;
+        }
+        AT(becomes, t) = now;
+        AT(chosen, lost) = (uint32_t)t;
+        lost += (now == 0) & (cell >= width);
+    }
+    for (int64_t n = 0; n < lost; n++) removed += AT(weights, AT(chosen, n));
+    return (Split){made, removed, lost};
 }
 
 /* Add what the lost tuples cost each attribute at each level left to what removed records pay.
@@ -127,11 +168,12 @@ static void pay(State *state, int64_t depth, int64_t lost) {
         const UInt32s column = column_of(state, frame, i);
         const Doubles paid = BY_LEVEL(state, paid, depth, i);
         const Doubles extra = BY_LEVEL(state, extra, depth, i);
-        for (int64_t g = 0; g < groups; g++) AT(counts, g) = 0;
-        for (int64_t n = 0; n < lost; n++) {
+        for (int64_t g = 0; g < 2 * groups; g++) AT(counts, g) = 0;
+        for (int64_t n = 0; n < lost; n++) { /* in two tables: an add seldom waits for the last */
             const uint32_t t = AT(chosen, n);
-            AT(counts, AT(group, AT(column, t))) += AT(weights, t);
+            AT(counts, (n & 1) * groups + AT(group, AT(column, t))) += AT(weights, t);
         }
+        for (int64_t g = 0; g < groups; g++) AT(counts, g) += AT(counts, groups + g);
         for (int64_t level = lo; level <= hi; level++) {
             const UInt32s above = group_at(state, i, level);
             const Doubles charge = charge_at(state, i, level);
@@ -159,187 +201,79 @@ static void age_prices(State *state, int64_t depth, int64_t removed) {
     }
 }
 
-/* Split every class by attribute `j` at its level of `hi`, and remove the parts that fail.
- *
- * If more records are removed than the limit allows, or no class is left, the box is empty and the
- * split is not completed. Returns whether the box is not empty. */
-static bool split(State *state, int64_t depth, int64_t j) {
+/* After a split: the new classes are those of the box. */
+static void take_classes(State *state, int64_t depth, Split made) {
     Frame *frame = frame_at(state, depth);
-    const int64_t level = AT(hi_of(state, depth), j);
-    const bool fits = tally_fits(state, frame, j, level);
-    Split made;
-    if (fits) {
-        tally_into(state, frame, j, level,
-                   PART(state->class_of, frame->end_class, frame->tuples));
-        if (by_persons(state)) settle(state, frame, j, level);
-        made = number_cells(state, frame->classes, groups_at(state, j, level));
-    } else {
-        made = split_by_class(state, frame, j, level);
-    }
-    frame->removed += made.removed;
-    AT(state->done, WORK) += 3 * frame->tuples;
-    if (frame->removed > state->limit || made.classes == 0) return false;
-    if (fits) made.lost = renumber(state, frame, j, level, made.classes);
     frame->at_class = frame->end_class;
     frame->at_sample = frame->end_sample;
     frame->end_class += frame->tuples;
     frame->end_sample += made.classes + 1;
     frame->classes = made.classes;
+    frame->serial = AT(state->partitions, 0) += 1;
     if (made.removed > 0) pay(state, depth, made.lost);
     age_prices(state, depth, made.removed);
-    return true;
 }
 
-/* A key for each tuple: its class and its groups at `lo` as the digits of a number.
+/* Split every class by attributes at their levels of `hi`, and remove the parts that fail.
  *
- * `multiplier` is the factor of the digit of an attribute. Returns how many keys there can be; if
- * that is not below EXACT_KEYS, a key is only a hash. */
-static double make_keys(State *state, int64_t depth) {
-    const Frame *frame = frame_at(state, depth);
-    const UInt32s class_of = classes_of(state, frame);
-    const UInt64s keys = PART(state->keys, 0, frame->tuples);
-    double radix = (double)(frame->classes + 1);
-    uint64_t factor = (uint64_t)(frame->classes + 1);
-    for (int64_t t = 0; t < frame->tuples; t++) AT(keys, t) = AT(class_of, t);
-    for (int64_t j = 0; j < state->attributes; j++) {
-        const int64_t level = AT(lo_of(state, depth), j), groups = groups_at(state, j, level);
-        AT(state->multiplier, j) = factor;
-        if (level == AT(hi_of(state, depth), j)) continue;
-        const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
-        for (int64_t t = 0; t < frame->tuples; t++) {
-            AT(keys, t) += AT(group, AT(column, t)) * factor;
-        }
-        factor *= (uint64_t)groups;
-        radix *= (double)groups;
-    }
-    return radix;
-}
-
-/* Whether two tuples are in one class and have the same groups where an attribute is not fixed.
- * Attribute `skipped` is not compared. */
-static bool same(const State *state, int64_t depth, int64_t one, int64_t other, int64_t skipped) {
-    const Frame *frame = frame_at(state, depth);
-    const UInt32s class_of = classes_of(state, frame);
-    if (AT(class_of, one) != AT(class_of, other)) return false;
-    for (int64_t j = 0; j < state->attributes; j++) {
-        const int64_t level = AT(lo_of(state, depth), j);
-        if (level < AT(hi_of(state, depth), j) && j != skipped) {
-            const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
-            if (AT(group, AT(column, one)) != AT(group, AT(column, other))) return false;
-        }
-    }
-    return true;
-}
-
-/* Empty a table of keys, which has a power of two of slots: how many. */
-static uint64_t clear_slots(State *state, int64_t tuples) {
-    uint64_t size = 4;
-    while (size < (uint64_t)(2 * tuples)) size *= 2;
-    for (uint64_t at = 0; at < size; at++) AT(state->slots, at) = -1;
-    return size;
-}
-
-/* The slot at which to look for a key first; the next ones follow. */
-static inline uint64_t slot_of(uint64_t key, uint64_t size) {
-    return ((key * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (size - 1);
-}
-
-/* Keys whose slots are fetched into the cache before they are looked at. */
-#define KEYS_AHEAD 12
-
-/* Copy tuple `t` of a box as the `kept`-th one after the end of the segment, and its persons. */
-static void keep(State *state, const Frame *frame, int64_t t, int64_t kept) {
-    const int64_t from = frame->first + t, to = frame->end + kept;
-    AT(state->weights, to) = AT(state->weights, from);
-    if (by_persons(state)) {
-        AT(state->assigned, to) = AT(state->assigned, from);
-        AT(state->head, to) = AT(state->head, from);
-        AT(state->tail, to) = AT(state->tail, from);
-    }
-    for (int64_t s = 0; s < state->demands; s++) {
-        const UInt64s mask = ROW(state->masks, s, state->rows);
-        AT(mask, to) = AT(mask, from);
-    }
-}
-
-/* Add tuple `t` of a box to the `found`-th one after the end of the segment. */
-static void join(State *state, const Frame *frame, int64_t t, int64_t found) {
-    const int64_t from = frame->first + t, to = frame->end + found;
-    AT(state->weights, to) += AT(state->weights, from);
-    if (by_persons(state)) {
-        AT(state->assigned, to) += AT(state->assigned, from);
-        AT(state->link, AT(state->tail, to)) = AT(state->head, from);
-        AT(state->tail, to) = AT(state->tail, from);
-    }
-    for (int64_t s = 0; s < state->demands; s++) {
-        const UInt64s mask = ROW(state->masks, s, state->rows);
-        AT(mask, to) |= AT(mask, from);
-    }
-}
-
-/* Keep the first tuple of each key, with the weights and masks of all; how many are kept.
- *
- * Removed tuples are left out. A merged tuple has the codes of its first one, which have the same
- * groups; where keys are not `exact`, equal ones are compared digit by digit. */
-static int64_t merge_tuples(State *state, int64_t depth, bool exact) {
-    const Frame *frame = frame_at(state, depth);
-    const UInt32s class_of = classes_of(state, frame), chosen = state->chosen;
-    const UInt64s kept_keys = state->kept_keys;
-    const uint64_t size = clear_slots(state, frame->tuples);
-    int64_t kept = 0;
-    for (int64_t t = 0; t < frame->tuples; t++) {
-        if (t + KEYS_AHEAD < frame->tuples) {
-            __builtin_prefetch(&AT(state->slots, slot_of(AT(state->keys, t + KEYS_AHEAD), size)));
-        }
-        if (AT(class_of, t) == 0) continue;
-        const uint64_t key = AT(state->keys, t);
-        for (uint64_t at = slot_of(key, size);; at = (at + 1) & (size - 1)) {
-            const int32_t found = AT(state->slots, at);
-            if (found < 0) {
-                AT(state->slots, at) = (int32_t)kept;
-                AT(kept_keys, kept) = key;
-                AT(chosen, kept) = (uint32_t)t;
-                keep(state, frame, t, kept++);
-                break;
-            }
-            if (AT(kept_keys, found) == key
-                && (exact || same(state, depth, t, AT(chosen, found), state->attributes))) {
-                join(state, frame, t, found);
-                break;
-            }
-        }
-    }
-    return kept;
-}
-
-/* Merge tuples when far fewer combinations can differ than before. */
-static void compress(State *state, int64_t depth) {
+ * If more records are removed than the limit allows, or no class is left, the box is empty and the
+ * split is not completed. Returns whether the box is not empty. */
+static bool split(State *state, int64_t depth, const Splitters *by) {
     Frame *frame = frame_at(state, depth);
-    const Int64s lo = lo_of(state, depth);
-    const Int64s distinct_from = ROW(state->distinct_from, depth, state->attributes);
-    double ratio = 1.0;
-    for (int64_t j = 0; j < state->attributes; j++) {
-        ratio *= (double)groups_at(state, j, AT(distinct_from, j))
-                 / (double)groups_at(state, j, AT(lo, j));
+    const int64_t j = by->attribute[0], level = by->level[0];
+    const bool known = by->count == 1 && knows_kept(state, frame, j, level);
+    const bool fits = known || by->count > 1 || tally_fits(state, frame, j, level);
+    Split made;
+    if (known) {
+        made = number_kept(state, frame, j, level);
+    } else if (fits) {
+        tally_into(state, frame, by, PART(state->class_of, frame->end_class, frame->tuples));
+        if (by_persons(state)) settle(state, frame, j, level);
+        made = number_cells(state, frame->classes, by->width);
+    } else {
+        made = split_by_class(state, frame, j, level);
     }
-    if (ratio < COMPRESS_AT) return;
-    AT(state->done, WORK) += 20 * frame->tuples;
-    const double radix = make_keys(state, depth);
-    const int64_t kept = merge_tuples(state, depth, radix < EXACT_KEYS);
-    const UInt32s was = classes_of(state, frame), chosen = state->chosen;
-    const UInt32s becomes = PART(state->class_of, frame->end_class, kept);
-    for (int64_t n = 0; n < kept; n++) AT(becomes, n) = AT(was, AT(chosen, n));
+    frame->removed += made.removed;
+    AT(state->done, WORK) += (known ? 1 : 2) * frame->tuples;
+    if (frame->removed > state->limit || made.classes == 0) return false;
+    if (fits && !known) made.lost = renumber(state, frame, (uint32_t)by->width);
+    if (fits) sample_cells(state, frame, by, made.classes);
+    take_classes(state, depth, made);
+    return true;
+}
+
+/* The attribute among those that fall that drops most; their number if none falls. */
+static int64_t worst_fall(const State *state, int64_t depth) {
+    int64_t most = -1, by = state->attributes;
     for (int64_t j = 0; j < state->attributes; j++) {
-        const UInt32s column = column_of(state, frame, j);
-        const UInt32s merged = PART(state->codes, j * state->rows + frame->end, kept);
-        for (int64_t n = 0; n < kept; n++) AT(merged, n) = AT(column, AT(chosen, n));
-        AT(distinct_from, j) = AT(lo, j);
+        const int64_t level = AT(hi_of(state, depth), j);
+        const int64_t dropped = AT(BY_LEVEL(state, dropped, depth, j), level);
+        if (AT(state->falls, j) && dropped > most) {
+            most = dropped;
+            by = j;
+        }
     }
-    frame->first = frame->end;
-    frame->at_class = frame->end_class;
-    frame->tuples = kept;
-    frame->end += kept;
-    frame->end_class += kept;
+    return by;
+}
+
+/* Choose the attributes to split by next among those that fall: those that drop most, several at
+ * once where their cells are few. */
+static Splitters next_splitters(State *state, int64_t depth) {
+    const Frame *frame = frame_at(state, depth);
+    const int64_t cells = smaller(state->number.length, frame->tuples * SPLIT_CELLS_PER_TUPLE);
+    Splitters by = {0, {0}, {0}, 1};
+    while (by.count < SPLITTERS) {
+        const int64_t j = worst_fall(state, depth);
+        if (j == state->attributes) break;
+        const int64_t level = AT(hi_of(state, depth), j), groups = groups_at(state, j, level);
+        const int64_t width = by.width * groups;
+        if (by.count > 0 && (by_persons(state) || (frame->classes + 2) * width > cells)) break;
+        by.attribute[by.count] = j;
+        by.level[by.count++] = level;
+        by.width = width;
+        AT(state->falls, j) = false;
+    }
+    return by;
 }
 
 #endif

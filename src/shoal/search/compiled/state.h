@@ -125,13 +125,17 @@ typedef struct {
     UInt32s class_of, sample;
 
     /* Work space. `number` has as many cells as a tally may have; `touched` has two sides of the
-     * widest attribute. From `persons` to `settled`: for counting persons (persons.h). */
+     * widest attribute. From `persons` to `settled`: for counting persons (persons.h).
+     * `kept[j, cell]` says which classes stay one level below `hi` in attribute `j`, for the
+     * partition and the level in `kept_of[j]` (counting.h); `partitions[0]` counts partitions. */
     Int32s counts, persons, first_of, next_of, link;
     Int64s seen, mark, undecided;
     Doubles settled;
     UInt64s held;
     UInt32s number, origin, chosen, order;
     Int64s begins, touched;
+    Flags kept;
+    Int64s kept_of, partitions;
     UInt64s keys, kept_keys;
     Int32s slots;
     UInt64s multiplier;

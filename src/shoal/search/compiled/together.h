@@ -119,22 +119,40 @@ static void unite(double *sums, int64_t count) {
     }
 }
 
+/* Count what stays one level below `hi` in attribute `j`, unless it is known; whether it fits. */
+static bool find_kept(State *state, int64_t depth, int64_t j) {
+    const Frame *frame = frame_at(state, depth);
+    const int64_t level = AT(hi_of(state, depth), j) - 1;
+    if (knows_kept(state, frame, j, level)) return true;
+    const Flags kept = kept_below(state, depth, j);
+    if (kept.length == 0 || !tally_fits(state, frame, j, level)) return false;
+    tally(state, frame, j, level);
+    AT(state->done, WORK) += frame->tuples + kept.length;
+    for (int64_t at = 0; at < kept.length; at++) AT(kept, at) = stays(state, at, kept.length);
+    know_kept(state, depth, j);
+    return true;
+}
+
 /* Write into `order` which of the attributes drop each tuple one level below `hi`. */
 static void mark_dropped(State *state, int64_t depth, const Together *together) {
     const Frame *frame = frame_at(state, depth);
-    const UInt32s marks = state->order, cell_of = state->chosen;
-    const Int32s counts = state->counts;
+    const UInt32s marks = PART(state->order, 0, frame->tuples), class_of = classes_of(state, frame);
+    uint32_t known = 0; /* a tally may use `order`, so all are counted first */
+    for (int64_t n = 0; n < together->count; n++) {
+        known |= (uint32_t)find_kept(state, depth, together->attribute[n]) << n;
+    }
     for (int64_t t = 0; t < frame->tuples; t++) AT(marks, t) = 0;
     for (int64_t n = 0; n < together->count; n++) {
         const int64_t j = together->attribute[n], level = AT(hi_of(state, depth), j) - 1;
-        const int64_t cells = (frame->classes + 1) * groups_at(state, j, level);
-        if (!tally_fits(state, frame, j, level)) continue;
-        tally_into(state, frame, j, level, cell_of);
-        AT(state->done, WORK) += 2 * frame->tuples + cells;
-        for (int64_t at = 0; at < cells; at++) AT(counts, at) = !stays(state, at, cells);
-        for (int64_t t = 0; t < frame->tuples; t++) {
-            AT(marks, t) |= (uint32_t)AT(counts, AT(cell_of, t)) << n;
+        if (!(known >> n & 1)) continue;
+        const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
+        const uint32_t width = (uint32_t)groups_at(state, j, level);
+        const Flags kept = kept_below(state, depth, j);
+        for (int64_t t = 0; t < marks.length; t++) {
+            const uint32_t cell = AT(class_of, t) * width + AT(group, AT(column, t));
+            AT(marks, t) |= (uint32_t)!AT(kept, cell) << n;
         }
+        AT(state->done, WORK) += frame->tuples;
     }
 }
 
