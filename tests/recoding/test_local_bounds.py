@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from recoding.local_problems import random_problem
-from shoal.proof.price_check import PricedColumn, priced_too_high
+from shoal.proof.price_check import PricedColumn, TooManyLabelsError, priced_too_high
 from shoal.proof.prices import Column, Violation, check_prices
 from shoal.recoding.local.bound import DISTANCES, VISITS, Bound
 from shoal.recoding.local.groups import NEAREST, Groups
@@ -116,6 +116,8 @@ def test_the_check_of_large_tables_agrees_with_that_of_every_node(seed: int) -> 
         answers.add(refused)
     assert priced_too_high(columns, table.weights, bound.prices, K) is False
     assert True in answers
+    with pytest.raises(TooManyLabelsError):
+        priced_too_high(columns, table.weights, bound.prices, K, most=30)
 
 
 @pytest.mark.parametrize("visits", [0, 200, 5000])

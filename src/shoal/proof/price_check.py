@@ -37,6 +37,9 @@ ROUNDING = 1e-11
 MOST_ENTRIES = 4_000_000
 """Tuples of lists that are looked at together."""
 
+MOST_VISITED = 4 * 10**9
+"""Tuples of lists that are looked at in all. Prices for which that is not enough are refused."""
+
 
 @dataclass(frozen=True, eq=False)
 class PricedColumn:
@@ -110,7 +113,11 @@ def _prices(instance: Instance, claim: PriceClaim) -> Finding:
     highest = math.floor(UNIT * sum(map(Fraction, claim.shares)))
     if claim.prices.min() < 0 or claim.prices.max() > highest:
         return Finding(name, False, "a price is below 0 or above that of a suppressed record")
-    if priced_too_high(columns, weights, claim.prices, least):
+    try:
+        too_high = priced_too_high(columns, weights, claim.prices, least)
+    except TooManyLabelsError:
+        return Finding(name, False, f"not checked: more than {MOST_VISITED:,} tuples of labels")
+    if too_high:
         return Finding(name, False, f"{least} records of a label are priced above their cost")
     return Finding(name, True, f"no {least} records of a label are priced above their cost")
 
@@ -163,35 +170,54 @@ def _rise(column: PricedColumn) -> float:
     return -float(column.costs[min(1, len(column.costs) - 1)][column.codes].mean())
 
 
-def priced_too_high(columns: Sequence[PricedColumn], weights: Ints, prices: Ints, k: int) -> bool:
+class TooManyLabelsError(Exception):
+    """Prices cannot be checked: there is too much to look at."""
+
+
+def priced_too_high(
+    columns: Sequence[PricedColumn], weights: Ints, prices: Ints, k: int, most: int = MOST_VISITED
+) -> bool:
     """Whether `k` records of a label are priced in sum above what they cost there."""
     every = np.arange(len(weights))
-    return _too_high(columns, weights, k, _Lists(np.zeros_like(every), every, prices))
+    check = _Check(weights, k, most)
+    return check.too_high(columns, _Lists(np.zeros_like(every), every, prices))
 
 
-def _too_high(columns: Sequence[PricedColumn], weights: Ints, k: int, lists: _Lists) -> bool:
-    """Whether `k` records of a label under these lists are priced too high.
+@dataclass(eq=False)
+class _Check:
+    """A check that ends when it has looked at too many tuples of lists."""
 
-    At a level a list can have the same tuples as at the level below. They cost no less there.
-    """
-    lists = _above(lists, weights, k)
-    if len(lists.number) == 0:
+    weights: Ints
+    k: int
+    most: int
+    visited: int = 0
+
+    def too_high(self, columns: Sequence[PricedColumn], lists: _Lists) -> bool:
+        """Whether `k` records of a label under these lists are priced too high.
+
+        At a level a list can have the same tuples as at the level below. They cost no less there.
+        """
+        self.visited += len(lists.number)
+        if self.visited > self.most:
+            raise TooManyLabelsError
+        lists = _above(lists, self.weights, self.k)
+        if len(lists.number) == 0:
+            return False
+        if not columns:
+            return True
+        for part in _parts(lists):
+            before = np.zeros(len(part.number), np.int64)
+            for groups, costs in zip(columns[0].groups, columns[0].costs, strict=True):
+                codes = columns[0].codes[part.tuples]
+                key = part.number * (int(groups.max()) + 1) + groups[codes]
+                numbers = np.unique(key, return_inverse=True)[1].reshape(-1)
+                lengths = np.bincount(numbers)[numbers]
+                wider, before = lengths != before, lengths
+                paid = part.over - costs[codes]
+                inner = _Lists(numbers[wider], part.tuples[wider], paid[wider])
+                if self.too_high(columns[1:], inner):
+                    return True
         return False
-    if not columns:
-        return True
-    for part in _parts(lists):
-        before = np.zeros(len(part.number), np.int64)
-        for groups, costs in zip(columns[0].groups, columns[0].costs, strict=True):
-            codes = columns[0].codes[part.tuples]
-            key = part.number * (int(groups.max()) + 1) + groups[codes]
-            numbers = np.unique(key, return_inverse=True)[1].reshape(-1)
-            lengths = np.bincount(numbers)[numbers]
-            wider, before = lengths != before, lengths
-            paid = part.over - costs[codes]
-            inner = _Lists(numbers[wider], part.tuples[wider], paid[wider])
-            if _too_high(columns[1:], weights, k, inner):
-                return True
-    return False
 
 
 def _above(lists: _Lists, weights: Ints, k: int) -> _Lists:
