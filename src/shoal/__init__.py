@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from shoal.pipeline import run
     from shoal.report.sections import show_progress
     from shoal.values import Comparison, Result, Verdict
+    from shoal.version import __version__
 
 _MODULES = {
     "Applied": "applying.applied",
@@ -62,6 +63,7 @@ _MODULES = {
     "UtilityReport": "analysis.utility",
     "Verdict": "values",
     "WhatIf": "analysis.what_if",
+    "__version__": "version",
     "anonymize": "anonymize",
     "apply": "applying.apply",
     "check": "checking",
@@ -101,6 +103,7 @@ __all__ = [
     "UtilityReport",
     "Verdict",
     "WhatIf",
+    "__version__",
     "anonymize",
     "apply",
     "check",

@@ -481,3 +481,13 @@ def test_a_person_that_the_source_lacks_is_a_mistake() -> None:
     definition = from_mapping({**SOUND, "person": "patient", "others": "keep"})
     with pytest.raises(BadDefinition, match="person: no column 'patient' in x"):
         against_columns(definition, ["q", "patients"], "x.csv")
+
+
+def test_data_in_place_of_a_definition_is_named_with_a_command_to_paste(tmp_path: Path) -> None:
+    data = tmp_path / "my patients.csv"
+    data.write_bytes(b"age,zip\n" * 2_000_000)
+    with pytest.raises(BadDefinition) as refused:
+        read(data)
+    assert str(refused.value.mistakes[0]) == (
+        f"file: is data, not a definition; try `shoal init '{data}'`"
+    )

@@ -85,9 +85,9 @@ app = typer.Typer(
 def show_version(version_asked: bool) -> None:
     """Print the version and leave."""
     if version_asked:
-        from importlib.metadata import version
+        from shoal.version import __version__
 
-        typer.echo(f"shoal {version('shoal')}")
+        typer.echo(f"shoal {__version__}")
         raise typer.Exit
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +36,20 @@ LARGEST = 10_000_000
 KeyPath: TypeAlias = tuple[str | int, ...]
 """The keys from the top of a definition down to one of its values."""
 
+_DATA = {
+    ".csv",
+    ".tsv",
+    ".parquet",
+    ".jsonl",
+    ".ndjson",
+    ".orc",
+    ".xlsx",
+    ".xls",
+    ".gz",
+    ".feather",
+}
+"""Endings of files that hold records; those of JSON and XML may be definitions too."""
+
 _EXAMPLE = "begin with `source:`, `k:` and `attributes:`, or let `shoal init DATA` write one"
 
 
@@ -46,6 +61,8 @@ def read(path: str | Path) -> Definition:
     """
     path = Path(path)
     file = str(path)
+    if path.suffix.lower() in _DATA and path.is_file():
+        _refuse(file, "is data, not a definition", f"try `shoal init {shlex.quote(file)}`")
     return from_parsed(parse(content(path), file, path.suffix.lower()), file, path.parent)
 
 

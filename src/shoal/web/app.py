@@ -6,13 +6,13 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 from pathlib import Path
 
 from fastapi import FastAPI
 from nicegui import app, client, ui
 from starlette.staticfiles import StaticFiles
 
+from shoal.version import __version__
 from shoal.web import api, pages
 from shoal.web.answers import answer_errors, log, where
 from shoal.web.headers import NonceLoader
@@ -39,7 +39,7 @@ def create_app(services: Services) -> Guard:
 
     main = FastAPI(
         title="Shoal",
-        version=version("shoal"),
+        version=__version__,
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{api.PREFIX}/openapi.json",

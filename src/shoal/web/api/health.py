@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 from fastapi import APIRouter
 
+from shoal.version import __version__
 from shoal.web.api.models import Health
 from shoal.web.refusals import Refusal
 from shoal.web.services import Services
@@ -30,6 +29,6 @@ def router(services: Services) -> APIRouter:
         """Answers while the server works; it says nothing else."""
         if not services.jobs.is_running():
             raise NotWell
-        return Health(status="ok", version=version("shoal"))
+        return Health(status="ok", version=__version__)
 
     return routes

@@ -6,12 +6,12 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse
 
+from shoal.version import __version__
 from shoal.web.api.access import problems, secured
 from shoal.web.jobs.limits import resident
 from shoal.web.security import user_of
@@ -45,7 +45,7 @@ def router(services: Services) -> APIRouter:
 
 
 def _lines(services: Services, begun: float) -> Iterator[str]:
-    yield from _gauge("shoal_build_info", "Version", {f'version="{version("shoal")}"': 1})
+    yield from _gauge("shoal_build_info", "Version", {f'version="{__version__}"': 1})
     counts = services.jobs.counts()
     jobs = {f'state="{state}"': counts.get(state, 0) for state in STATES}
     yield from _gauge("shoal_jobs", "Jobs that are kept, by state", jobs)
