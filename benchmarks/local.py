@@ -1,10 +1,10 @@
 """How much does local recoding lose, how far can it be from the best, and how soon is that known?
 
 Adult and mach2019 from the folder SHOAL_DATA, with their first columns as quasi-identifiers and
-Iyengar's loss, without suppression. Every event that lowers the loss or raises the bound is a line: CPU
-seconds, wall seconds, loss, bound, gap. Then the loss that ARX's local transformation reached, with
-its CPU seconds, and the full-domain optimum with 5 % suppressed. `--growth` recodes random tables
-of ten attributes with 10^4, 10^5 and more tuples, and prints time and memory.
+Iyengar's loss, without suppression. Every event that lowers the loss or raises the bound is a line:
+CPU seconds, wall seconds, loss, bound, gap. Then the loss that ARX's local transformation reached,
+with its CPU seconds, and the full-domain optimum with 5 % suppressed. `--growth` recodes random
+tables of ten attributes with 10^4, 10^5 and more tuples, and prints time and memory.
 
     python -m benchmarks.local --quick
     python -m benchmarks.local --growth 6 --output benchmarks/results/local.txt
@@ -50,7 +50,7 @@ TARGETS = {
 """The loss to reach, and the CPU seconds in which the prototype reached it."""
 
 
-STEP = 1.1
+STEP = 1.5
 """A line is printed when the bound has risen by this factor, or the loss has fallen."""
 
 

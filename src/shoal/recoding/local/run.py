@@ -309,6 +309,16 @@ def _groups(run: _Run, pool: ThreadPoolExecutor) -> Groups:
     return Groups(prepare(run.problem), costs_of(run.problem, _shares(run), by_label=True), pool)
 
 
+def _known(before: FullDomain | None, event: Progress) -> FullDomain:
+    """What is known of full-domain recoding after an event, and from an earlier search."""
+    losses = [] if event.best is None else [event.best.loss]
+    if before is None:
+        return FullDomain(event.bound, min(losses, default=None))
+    if before.loss is not None:
+        losses.append(before.loss)
+    return FullDomain(max(before.bound, event.bound), min(losses, default=None))
+
+
 def _better_node(run: _Run, seconds: float | None) -> Best | None:
     """The best node of a full-domain search, if it is better than the best recoding.
 
@@ -316,9 +326,7 @@ def _better_node(run: _Run, seconds: float | None) -> Best | None:
     """
     better: Best | None = None
     for event in BoxSearch().search(run.problem, Limits(seconds, 0.0, run.limits.threads)):
-        loss = None if event.best is None else event.best.loss
-        known = 0.0 if run.full_domain is None else run.full_domain.bound
-        run.full_domain = FullDomain(max(known, event.bound), loss)
+        run.full_domain = _known(run.full_domain, event)
         if event.best is not None and (run.best is None or event.best.loss < run.best.loss):
             better = event.best
         if run.best is not None and better is None and event.bound >= run.best.loss:
