@@ -93,7 +93,9 @@ def test_a_frame_is_recoded_with_an_effort(tmp_path: Path, efforts: list[str]) -
     assert efforts == ["high"]
 
 
-def test_the_command_says_in_a_line_what_the_other_recoding_would_lose(tmp_path: Path) -> None:
+def test_the_command_says_in_a_terminal_what_the_other_recoding_would_lose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_table(tmp_path, records=300)
     definition, run = tmp_path / "definition.json", CliRunner()
     definition.write_text(json.dumps(definition_in(tmp_path)), encoding="utf-8")
@@ -102,6 +104,8 @@ def test_the_command_says_in_a_line_what_the_other_recoding_would_lose(tmp_path:
         mapping = definition_in(tmp_path, recoding=recoding)
         losses[recoding] = shoal.run(mapping).loss
     local, full = (f"{losses[name]:.4f}" for name in ("local", "full-domain"))
+    assert "would lose" not in run.invoke(app, ["run", str(definition)]).stdout
+    monkeypatch.setattr("shoal.cli.run.somebody_reads", lambda: True)
     said = run.invoke(app, ["run", str(definition)]).stdout.splitlines()[-1]
     assert said.startswith(f"Full-domain recoding would lose {full} instead of {local}: ")
     ran = run.invoke(app, ["run", str(definition), "--recoding", "full-domain"])
@@ -115,8 +119,9 @@ def test_the_command_says_in_a_line_what_the_other_recoding_would_lose(tmp_path:
     "keys", [{"loss": "discernibility"}, {"k": 200}], ids=["loss", "no better"]
 )
 def test_nothing_is_said_where_the_other_recoding_is_refused_or_no_better(
-    tmp_path: Path, keys: dict[str, Any]
+    tmp_path: Path, keys: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("shoal.cli.run.somebody_reads", lambda: True)
     write_table(tmp_path)
     definition = tmp_path / "definition.json"
     mapping = definition_in(tmp_path, recoding="full-domain", **keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -196,9 +197,14 @@ def run_definition(
         typer.echo(f"Transformation: {transformation}")
     if assignment is not None and not quiet:
         typer.echo(f"Assignment: {assignment}")
-    if not quiet:
+    if not quiet and somebody_reads():
         tell_of_other_recoding(released)
     return result
+
+
+def somebody_reads() -> bool:
+    """Whether the output goes to a terminal: a job at night need not wait for a hint."""
+    return sys.stdout.isatty()
 
 
 def tell_of_other_recoding(released: Sequence[Released]) -> None:
