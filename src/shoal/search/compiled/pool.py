@@ -74,6 +74,7 @@ class Pool:
     slice: int = FIRST_SLICE
     turn: int = TURN
     searched_around: Node | None = None
+    dive: Future[Explored] | None = None
 
     def __post_init__(self) -> None:
         if self.incumbent.count > 1:
@@ -88,7 +89,7 @@ class Pool:
         self._share()
         lattice = self.problem.lattice
         self.open.append(Box(0.0, lattice.bottom, lattice.top))
-        self._submit_search_for_nodes(executor, Explorer.dive)
+        self.dive = self._submit_search_for_nodes(executor, Explorer.dive)
         while self._is_open() or self.candidates or self.checking:
             self._submit(executor)
             self._submit_check(executor)
@@ -131,7 +132,13 @@ class Pool:
         return bool(self.open or self.waiting or self.working)
 
     def _submit(self, executor: ThreadPoolExecutor) -> None:
-        """Give work to every thread while there is any, and share how many are idle."""
+        """Give work to every thread while there is any, and share how many are idle.
+
+        Boxes wait for the dive: with its nodes known more of them close, and a short search needs
+        the memory of one explorer only.
+        """
+        if self.dive in self.working:
+            return
         if self._may_search_around():
             self._submit_local_search(executor)
         while len(self.working) < self.threads and (self.waiting or self.open):
@@ -190,10 +197,12 @@ class Pool:
 
     def _submit_search_for_nodes(
         self, executor: ThreadPoolExecutor, way: Callable[..., Explored], *start: Candidate
-    ) -> None:
+    ) -> Future[Explored]:
         """Search for better nodes, in whatever boxes they are."""
         explorer = self._explorer()
-        self.working[executor.submit(way, explorer, *start)] = explorer, math.inf
+        future = executor.submit(way, explorer, *start)
+        self.working[future] = explorer, math.inf
+        return future
 
     def _take_candidates(self, finished: Set[Future[Explored]]) -> None:
         """Process the results of threads, and keep the candidates they found."""
