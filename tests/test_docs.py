@@ -76,11 +76,12 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def demo_folder(finished_demo: Path, tmp_path: Path) -> Path:
-    shutil.copytree(
-        ROOT / "examples" / "mart",
-        tmp_path / "work" / "examples" / "mart",
-        ignore=shutil.ignore_patterns("data", "log.*", "release*"),
-    )
+    for example in ("mart", "nightly"):
+        shutil.copytree(
+            ROOT / "examples" / example,
+            tmp_path / "work" / "examples" / example,
+            ignore=shutil.ignore_patterns("data", "log.*", "release*"),
+        )
     return Path(shutil.copytree(finished_demo, tmp_path / "work", dirs_exist_ok=True))
 
 

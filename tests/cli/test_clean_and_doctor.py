@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import servers
 from shoal.cli import doctor
 from shoal.cli.app import app
-from shoal.engines.local_files import FOLDER, HIDDEN, owned
+from shoal.engines.local_files import FOLDER, HIDDEN, is_left, owned
 
 
 def run(*arguments: str | Path) -> str:
@@ -133,3 +133,12 @@ def test_the_doctor_names_versions_and_what_installs_the_rest(
     }
     assert "not found; pip install 'x[y]'" in run("doctor").replace("\n", " ")
     assert CliRunner().invoke(app, ["doctor", "--strict"]).exit_code == 1
+
+
+def test_on_windows_no_process_is_signalled_and_none_counts_as_ended(
+    monkeypatch: pytest.MonkeyPatch, ended: str
+) -> None:
+    assert is_left(f"{HIDDEN}{ended}a.csv", HIDDEN)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("signal 0 is Ctrl-C there"))
+    assert not is_left(f"{HIDDEN}{ended}a.csv", HIDDEN)

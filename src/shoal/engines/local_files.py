@@ -23,6 +23,7 @@ import os
 import platform
 import re
 import shutil
+import sys
 import tempfile
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -235,6 +236,9 @@ def _host() -> str:
 
 
 def _alive(process: int) -> bool:
+    """Whether a process runs; on Windows, where signal 0 is Ctrl-C, it is taken to run."""
+    if sys.platform == "win32":
+        return True
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
@@ -344,6 +348,8 @@ def _backup(path: Path) -> Path:
 
 def _exchange(one: Path, other: Path) -> bool:
     """Exchange two names in one step; False where the system or the file system cannot."""
+    if sys.platform == "win32":
+        return False
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False
