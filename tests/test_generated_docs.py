@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from scripts import commands_page, pictures
+from scripts import api_page, commands_page, pictures
 
 from shoal.version import __version__
 
@@ -18,6 +18,11 @@ ROOT = Path(__file__).parent.parent
 def test_the_page_of_commands_says_what_the_commands_say() -> None:
     kept = commands_page.PAGE.read_text(encoding="utf-8")
     assert kept == commands_page.page(), "run `python -m scripts.commands_page`"
+
+
+def test_the_page_of_the_api_says_what_the_docstrings_say() -> None:
+    kept = api_page.PAGE.read_text(encoding="utf-8")
+    assert kept == api_page.page(), "run `python -m scripts.api_page`"
 
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
