@@ -33,6 +33,18 @@ def test_every_picture_is_the_one_its_script_draws(name: str) -> None:
     assert kept == drawn, "run `python -m scripts.pictures`"
 
 
+def test_screenshots_are_small_and_shown_light_and_dark() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md"))
+    shown = set(re.findall(r"images/([\w-]+\.png)", text))
+    kept = {path.name: path.stat().st_size for path in (ROOT / "docs").rglob("*.png")}
+    assert shown == set(kept)
+    assert {name.replace("-dark", "-light") for name in kept} == {
+        name for name in kept if name.endswith("-light.png")
+    }
+    assert max(kept.values()) < 150_000
+    assert sum(kept.values()) < 1_000_000
+
+
 def test_the_pages_of_the_site_are_all_in_its_navigation() -> None:
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     listed = set(re.findall(r"'([^']+\.md)'", str(settings["nav"])))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from scripts.screenshots import TUTORIAL, follow, instructions
 
 from web.journey import assert_equals_the_command_line, go_on, new_project, release, search
 from web.searched import beside, releases, searched_demo
@@ -26,20 +28,29 @@ def search_and_explore(page: Page) -> None:
     expect(page.locator(".solution").first).to_be_visible()
 
 
-def test_the_demo_is_released_as_the_command_line_does_it(
-    page: Page, ui_server: Running, tmp_path: Path
-) -> None:
-    page.goto("/")
-    page.get_by_role("button", name="Try the demo").first.click()
-    page.wait_for_url("**/data")
-    go_on(page, "Next: Columns", "columns")
-    go_on(page, "Next: Hierarchies", "hierarchies")
-    go_on(page, "Next: Demand", "demand")
-    search_and_explore(page)
+def follow_the_tutorial(page: Page, choose: Callable[[Page], None]) -> None:
+    """Press and tick what docs/tutorials/web.md says; in Explore, choose a solution too."""
+    for verb, label in instructions(TUTORIAL.read_text(encoding="utf-8")):
+        if verb == "tick":
+            expect(page.get_by_role("button", name="Accept and release")).to_be_visible()
+        if label == "Compare before and after":
+            choose(page)
+        follow(page, verb, label)
+    assert label == "Download the release"
+
+
+def choose_the_third(page: Page) -> None:
+    expect(page.locator("svg.lattice")).to_be_visible()
     page.locator(".solution").nth(2).click()
     page.get_by_role("button", name="Choose this one").click()
     expect(page.locator(".lattice-node.is-chosen.is-selected")).to_have_count(1)
-    release(page)
+
+
+def test_the_demo_is_released_by_the_tutorial_as_the_command_line_does_it(
+    page: Page, ui_server: Running, tmp_path: Path
+) -> None:
+    page.goto("/")
+    follow_the_tutorial(page, choose_the_third)
     with beside(ui_server.folder / "data") as services:
         project = services.projects.of("you")[0]
         upload = services.projects.folder(project) / str((project.source or {})["upload"])
