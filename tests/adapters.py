@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -224,6 +225,43 @@ class InDatabase(Defined):
         import sqlalchemy as sa
 
         return sa.inspect(servers.engine(self._url)).get_table_names()
+
+
+class InDuckDB(Defined):
+    """A table of a DuckDB file, and another one of the same file for the output."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "patients's.duckdb"
+        url = f"duckdb:///{self.file}"
+        self.source = {"url": url, "table": 'the "in"'}
+        self.output = {"url": url, "table": "main.out"}
+
+    def load(self, table: pa.Table) -> None:
+        """Make the table, by DuckDB itself."""
+        with duckdb.connect(self.file) as connection:
+            connection.register("given", table)
+            connection.execute('CREATE OR REPLACE TABLE "the ""in""" AS FROM given')
+
+    def rows(self) -> Rows:
+        """The records of the output."""
+        if "out" not in self._tables():
+            return Counter()
+        options = replace(self._definition().source.options(), table="out")
+        return rows_of(open_source(options))
+
+    def lying(self) -> list[tuple[Any, ...]]:
+        """The rows, in the order in which the file has them."""
+        with duckdb.connect(self.file, read_only=True) as connection:
+            return connection.execute("FROM out").fetchall()
+
+    def strays(self) -> list[str]:
+        """What is beside the file, and other tables."""
+        files = [path.name for path in self.file.parent.iterdir() if path != self.file]
+        return files + [name for name in self._tables() if name not in ('the "in"', "out")]
+
+    def _tables(self) -> list[str]:
+        with duckdb.connect(self.file, read_only=True) as connection:
+            return [name for (name,) in connection.execute("SHOW TABLES").fetchall()]
 
 
 @dataclass

@@ -12,11 +12,23 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from adapters import Defined, InDatabase, InFile, InMemory, InSpark, Place, Rows, rows_of, staged
+from adapters import (
+    Defined,
+    InDatabase,
+    InDuckDB,
+    InFile,
+    InMemory,
+    InSpark,
+    Place,
+    Rows,
+    rows_of,
+    staged,
+)
 from shoal.engines.base import Generalization, Recoding
 from shoal.engines.opening import recode_into
 from shoal.errors import BadData, Infeasible
@@ -26,7 +38,7 @@ from shoal.report.result import to_json
 FILES = ("csv", "parquet")
 FRAMES = ("pandas", "polars", "arrow")
 DATABASES = ("sqlite", "postgres", "mariadb")
-ENGINES = (*FILES, *FRAMES, *DATABASES, "spark")
+ENGINES = (*FILES, *FRAMES, "duckdb", *DATABASES, "spark")
 
 Make = Callable[[str], Place]
 
@@ -42,6 +54,8 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
             return InFile(folder, f".{kind}")
         if kind in FRAMES:
             return InMemory(kind)
+        if kind == "duckdb":
+            return InDuckDB(folder)
         if kind in DATABASES:
             return InDatabase(request.getfixturevalue(f"{kind}_url"))
         return InSpark(folder, request.getfixturevalue("spark_session"))
@@ -359,7 +373,7 @@ def test_the_order_of_a_local_release_does_not_depend_on_the_values(
             "n": "keep",
         },
     }
-    if isinstance(place, InDatabase | InSpark):
+    if isinstance(place, InDatabase | InDuckDB | InSpark):
         place.output["replace"] = True
     lying = []
     for first in (0, 1):
@@ -381,7 +395,7 @@ def test_the_order_does_not_distinguish_a_suppressed_record_from_one_with_missin
         "suppressed": "mark",
         "attributes": {"q": "quasi-identifier", "n": "keep"},
     }
-    if isinstance(place, InDatabase | InSpark):
+    if isinstance(place, InDatabase | InDuckDB | InSpark):
         place.output["replace"] = True
     lying = []
     for gone in (0, 1):
@@ -425,9 +439,9 @@ def test_a_discarded_output_leaves_nothing_and_a_published_one_is_there(place: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", [*FILES, *DATABASES, "spark"])
+@pytest.mark.parametrize("engine", [*FILES, "duckdb", *DATABASES, "spark"])
 def test_a_source_that_changes_in_between_is_noticed_or_not_seen(engine: str, make: Make) -> None:
-    """A snapshot hides the new record, SQLite lets nobody write; else the run stops."""
+    """A snapshot hides the new record, SQLite and DuckDB let nobody write; else the run stops."""
     place = make(engine)
     assert isinstance(place, Defined)
     place.load(TABLE)
@@ -435,15 +449,15 @@ def test_a_source_that_changes_in_between_is_noticed_or_not_seen(engine: str, ma
         source.count_by(["q"])
         try:
             place.add(TABLE, pa.table({"q": ["new"], "n": [6], "s": ["z"]}))
-        except OperationalError:
-            assert engine == "sqlite"
+        except (OperationalError, duckdb.Error):
+            assert engine in ("sqlite", "duckdb")
         seen = not_seen = 0
         try:
             with staged(source, recoding(), place) as made:
                 not_seen = rows_of(made.source()).total()
         except BadData as error:
             seen = error.code == "source-changed"
-    assert seen or (not_seen == 4 and engine in ("postgres", "sqlite"))
+    assert seen or (not_seen == 4 and engine in ("duckdb", "postgres", "sqlite"))
     assert place.strays() == []
 
 

@@ -53,12 +53,15 @@ clean.__doc__ = f"{clean.__doc__}\n{EXAMPLES}"
 
 def _folders(definition: Definition) -> list[Path]:
     """Where a run of the definition keeps files: beside its output, and in the spill folder."""
-    from shoal.definition.model import OutputFile, OutputSpark
+    from shoal.definition.model import OutputFile, OutputSpark, OutputTable
+    from shoal.engines.local_files import file_of_url
 
     output = definition.output
     found = [definition.engine.spill_folder]
     if isinstance(output, OutputFile):
         found.append(output.path.resolve().parent)
+    if isinstance(output, OutputTable) and (file := file_of_url(output.url)) is not None:
+        found.append(file.parent)
     if isinstance(output, OutputSpark) and "/" in output.spark:
         found.append(Path(output.spark).parent)
     return [folder for folder in found if folder is not None and folder.is_dir()]
@@ -92,12 +95,16 @@ def _files(folders: list[Path], dry_run: bool, every_host: bool) -> Iterator[str
 
 
 def _tables(definition: Definition, dry_run: bool) -> Iterator[str]:
-    """Drop staged tables of the database or catalog of the output; yields a line for each."""
+    """Drop staged tables of the database or catalog of the output; yields a line for each.
+
+    A DuckDB file never has any.
+    """
     from shoal.definition.model import OutputSpark, OutputTable
+    from shoal.engines.local_files import is_duckdb
     from shoal.engines.options import without_password
 
     said, output = "would remove" if dry_run else "removed", definition.output
-    if isinstance(output, OutputTable):
+    if isinstance(output, OutputTable) and not is_duckdb(output.url):
         from shoal.engines.database import leftover_tables, remove_leftovers
 
         found = leftover_tables(output.url) if dry_run else remove_leftovers(output.url)

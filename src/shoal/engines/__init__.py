@@ -4,8 +4,8 @@ Read `base.py` first: what is asked of an engine (Question, Recoding) and what i
 Staged); `options.py` says what it opens and writes. Then `opening.py`, which chooses the engine for
 a source and a target. Then one engine:
 
-- `duckdb/` files, and whatever is written to a file; `frames/` pandas, polars and Arrow on top of
-  it
+- `duckdb/` files, tables of DuckDB files, and whatever is written to a file; `frames/` pandas,
+  polars and Arrow on top of it
 - `database/` PostgreSQL, MariaDB, MySQL and SQLite; `spark/` clusters
 - `united.py` several of these as one table
 - `formats/` CSV, Parquet, Excel and XML outside of any engine, and the plug-ins that add formats

@@ -1,7 +1,7 @@
 """Files and folders of this machine, whatever engine reads or writes them.
 
 - Whether two paths are one file: links, other spellings of a folder, and case do not matter. A
-  SQLite database is the file that its URL leads to.
+  database of SQLite or DuckDB is the file that its URL leads to.
 - Temporary files are named by process ID and host, so that later runs delete orphans. A file is an
   orphan when its process has ended. Files of other hosts stay: whether their processes still run
   cannot be found out here.
@@ -33,7 +33,9 @@ from urllib.parse import parse_qsl, unquote
 
 from shoal.errors import BadOutput
 
-_URL = re.compile(r"sqlite(?:\+\w+)?:///(?P<database>[^?]*)(?:\?(?P<query>.*))?", re.DOTALL)
+_URL = re.compile(
+    r"(?:sqlite(?:\+\w+)?|duckdb):///(?P<database>[^?]*)(?:\?(?P<query>.*))?", re.DOTALL
+)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _FILE = re.compile(r"file:(?://(?:localhost)?(?=/))?")
 
@@ -136,16 +138,24 @@ def file_of_url(url: str) -> Path | None:
 
     Environment variables are filled in; one that is not set stays as it is.
     """
-    filled = _VARIABLE.sub(lambda match: os.environ.get(match[1], match[0]), url)
-    found = _URL.fullmatch(filled)
+    found = _URL.fullmatch(_filled(url))
     if found is None:
         return None
     return sqlite_file(unquote(found["database"]), dict(parse_qsl(found["query"] or "")))
 
 
+def is_duckdb(url: str) -> bool:
+    """Whether a URL is that of a DuckDB file."""
+    return _filled(url).startswith("duckdb:")
+
+
+def _filled(url: str) -> str:
+    return _VARIABLE.sub(lambda match: os.environ.get(match[1], match[0]), url)
+
+
 def files_beside(file: Path) -> tuple[Path, ...]:
-    """The file of a database and those that SQLite keeps beside it while there is a change."""
-    endings = ("", "-journal", "-wal", "-shm")
+    """The file of a database and those that SQLite or DuckDB keep beside it during a change."""
+    endings = ("", "-journal", "-wal", "-shm", ".wal")
     return tuple(file.with_name(f"{file.name}{ending}") for ending in endings)
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shoal.engines.base import GivenFrame
 from shoal.engines.failures import not_releasable, unknown_column
+from shoal.engines.local_files import is_duckdb
 from shoal.engines.options import (
     DatabaseOptions,
     DatabaseTarget,
@@ -46,9 +47,7 @@ def open_source(
 
         return open_files(options, expect, resources=resources)
     if isinstance(options, DatabaseOptions):
-        from shoal.engines.database import open_table
-
-        return open_table(options)
+        return _tables(options.url).open_table(options, resources=resources)
     if isinstance(options, UnitedOptions):
         from shoal.engines.united import open_united
 
@@ -65,13 +64,57 @@ def open_source(
     return open_spark(options, spark)
 
 
+class Tables(Protocol):
+    """What an engine does for tables that a URL leads to; a module is one."""
+
+    def check_url(self, url: str) -> None:
+        """Refuse a URL that cannot be used."""
+
+    def open_table(self, options: DatabaseOptions, *, resources: Resources) -> Source:
+        """Open a table, view or query."""
+
+    def is_there(self, target: DatabaseTarget) -> bool:
+        """Whether there is a table, or a view, of the name of the target."""
+
+    def check_table(self, target: DatabaseTarget) -> None:
+        """Refuse a table that could not be made in the end."""
+
+    def check_columns(
+        self, target: DatabaseTarget, source: Source, released: Collection[str]
+    ) -> None:
+        """Refuse columns that the table cannot hold."""
+
+    def check_apart(
+        self, options: DatabaseOptions, target: DatabaseTarget, *, is_member: bool = False
+    ) -> None:
+        """Refuse to replace a table that the source reads."""
+
+    def stage_recoded(
+        self, source: Source, recoding: Recoding, target: DatabaseTarget
+    ) -> Staged | None:
+        """Recode inside of the engine; None where it does not hold the source."""
+
+    def stage_rows(
+        self, target: DatabaseTarget, rows: pa.RecordBatchReader, resources: Resources
+    ) -> Staged:
+        """Write a stream to a table, in its order."""
+
+
+def _tables(url: str) -> Tables:
+    if is_duckdb(url):
+        from shoal.engines.duckdb import tables as of_duckdb
+
+        return of_duckdb
+    from shoal.engines import database
+
+    return database
+
+
 def _check_urls(options: UnitedOptions) -> None:
     """Refuse a URL of a database that cannot be used, before any member is read."""
     for each in _each(options):
         if isinstance(each, DatabaseOptions):
-            from shoal.engines.database import check_url
-
-            check_url(each.url)
+            _tables(each.url).check_url(each.url)
 
 
 def records_by_source(source: Source, records: int) -> dict[str, int]:
@@ -89,9 +132,7 @@ def check_columns(source: Source, target: Target | None, released: Collection[st
         if column.fault and column.name in released:
             raise not_releasable(column.name, source.name, column.fault)
     if isinstance(target, DatabaseTarget):
-        from shoal.engines.database import check_columns as check_for_database
-
-        check_for_database(target, source, released)
+        _tables(target.url).check_columns(target, source, released)
     elif isinstance(target, SparkTarget):
         from shoal.engines.failures import check_nanoseconds
 
@@ -125,9 +166,7 @@ def check_target(target: Target, *, spark: Any = None) -> None:
 
         check_file(target)
     elif isinstance(target, DatabaseTarget):
-        from shoal.engines.database import check_table
-
-        check_table(target)
+        _tables(target.url).check_table(target)
     else:
         from shoal.engines.spark import check_spark
 
@@ -141,9 +180,9 @@ def check_apart(options: SourceOptions, target: Target, *, spark: Any = None) ->
     """
     for each in _each(options):
         if isinstance(each, DatabaseOptions) and isinstance(target, DatabaseTarget):
-            from shoal.engines.database import check_apart
-
-            check_apart(each, target, is_member=isinstance(options, UnitedOptions))
+            if is_duckdb(each.url) == is_duckdb(target.url):
+                united = isinstance(options, UnitedOptions)
+                _tables(target.url).check_apart(each, target, is_member=united)
         elif isinstance(each, SparkOptions):
             from shoal.engines.spark import check_apart as check_spark_apart
 
@@ -185,9 +224,7 @@ def _replaces_table(target: Target) -> bool:
     """Whether a table of a database is there that the target replaces."""
     if not isinstance(target, DatabaseTarget) or not target.replace:
         return False
-    from shoal.engines.database import is_there
-
-    return is_there(target)
+    return _tables(target.url).is_there(target)
 
 
 def recode_into(
@@ -224,9 +261,7 @@ def _recode_inside(source: Source, recoding: Recoding, target: Target) -> Staged
 
         return stage_in_file(source, recoding, target)
     if isinstance(target, DatabaseTarget):
-        from shoal.engines.database import stage_recoded as stage_in_database
-
-        return stage_in_database(source, recoding, target)
+        return _tables(target.url).stage_recoded(source, recoding, target)
     from shoal.engines.spark import stage_recoded as stage_in_spark
 
     return stage_in_spark(source, recoding, target)
@@ -270,9 +305,7 @@ def _stage_rows(
 
         return stage_in_file(target, rows, resources)
     if isinstance(target, DatabaseTarget):
-        from shoal.engines.database import stage_rows as stage_in_database
-
-        return stage_in_database(target, rows)
+        return _tables(target.url).stage_rows(target, rows, resources)
     from shoal.engines.spark import stage_rows as stage_in_spark
 
     return stage_in_spark(target, rows, spark)

@@ -137,6 +137,20 @@ class Resources:
     on_progress: Callable[[float], None] | None = field(default=None, compare=False)
 
 
+_PART = re.compile(r'(?:"((?:[^"]|"")+)"|`((?:[^`]|``)+)`|\[([^\]]+)\]|([^.]+))(?:\.(?=.)|$)')
+"""A part of a name, in quotes of any database or without, and the dot or the end after it."""
+
+
+def name_parts(text: str) -> list[str]:
+    """The parts of a table's name that dots separate, where what is in quotes is one part."""
+    parts = []
+    for match in _PART.finditer(text):
+        double, back, bracketed, plain = match.groups()
+        inner = double and double.replace('""', '"'), back and back.replace("``", "`")
+        parts.append(next(filter(None, (*inner, bracketed, plain))))
+    return parts
+
+
 def without_password(url: str) -> str:
     """A URL without its password, for messages.
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from contextlib import closing
 
 from shoal.engines.database.connection import TableName
 from shoal.engines.database.session import Session
 from shoal.engines.local_files import is_left, owned
-from shoal.engines.options import without_password
+from shoal.engines.options import name_parts, without_password
 from shoal.errors import BadData, BadOutput, did_you_mean, quoted
 
 STAGED = "shoal_staged_"
 """How the name of a table begins that nobody should see yet."""
 REPLACED = "shoal_replaced_"
 """How the name of an old table begins in the moment before it is dropped."""
-
-_PART = re.compile(r'(?:"((?:[^"]|"")+)"|`((?:[^`]|``)+)`|\[([^\]]+)\]|([^.]+))(?:\.(?=.)|$)')
-"""A part of a name, in quotes of any database or without, and the dot or the end after it."""
 
 
 def parse_name(session: Session, text: str) -> TableName:
@@ -30,11 +26,7 @@ def parse_name(session: Session, text: str) -> TableName:
     whole = TableName(text)
     if session.has_table(whole):
         return whole
-    parts = []
-    for match in _PART.finditer(text):
-        double, back, bracketed, plain = match.groups()
-        inner = double and double.replace('""', '"'), back and back.replace("``", "`")
-        parts.append(next(filter(None, (*inner, bracketed, plain))))
+    parts = name_parts(text)
     return TableName(parts[-1], ".".join(parts[:-1]) or None) if parts else whole
 
 

@@ -19,7 +19,7 @@ from shoal.engines.database.names import existing_name
 from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import Relation, query_relation, table_relation
 from shoal.engines.database.session import Session
-from shoal.engines.options import without_password
+from shoal.engines.options import Resources, without_password
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
@@ -27,8 +27,16 @@ if TYPE_CHECKING:
     from shoal.engines.options import DatabaseOptions, DatabaseTarget
 
 
-def open_table(options: DatabaseOptions, *, lock_wait: int | None = None) -> DatabaseSource:
-    """Open what the options name: a table or view, else a query."""
+def open_table(
+    options: DatabaseOptions,
+    *,
+    resources: Resources = Resources(),  # noqa: ARG001, B008
+    lock_wait: int | None = None,
+) -> DatabaseSource:
+    """Open what the options name: a table or view, else a query.
+
+    It needs none of the resources of this machine.
+    """
     shown = without_password(options.url)
     url = address(options.url)
     file = dialect_of(url).file(url)

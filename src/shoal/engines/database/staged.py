@@ -23,7 +23,7 @@ from shoal.engines.database.recoding import recoded
 from shoal.engines.database.relation import table_relation
 from shoal.engines.database.session import Session
 from shoal.engines.database.source import DatabaseSource
-from shoal.engines.options import without_password
+from shoal.engines.options import Resources, without_password
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
@@ -34,8 +34,15 @@ if TYPE_CHECKING:
     from shoal.engines.options import DatabaseTarget
 
 
-def stage_rows(target: DatabaseTarget, rows: pa.RecordBatchReader) -> StagedInDatabase:
-    """Write a stream of records, in its order, to a staged table of a connection of its own."""
+def stage_rows(
+    target: DatabaseTarget,
+    rows: pa.RecordBatchReader,
+    resources: Resources = Resources(),  # noqa: ARG001, B008
+) -> StagedInDatabase:
+    """Write a stream of records, in its order, to a staged table of a connection of its own.
+
+    It needs none of the resources of this machine.
+    """
     session = Session(target.url, shown(target))
     values = session.dialect.values
 

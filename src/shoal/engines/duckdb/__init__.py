@@ -6,5 +6,5 @@ as one, as SQL, and what the text of a value is; `queries.py` has the two querie
 recoding; `source.py` puts them together as a Source. `files.py` finds and opens files:
 `json_shape.py` and the readers of `formats/` say how each is read. For a release, `writing.py`
 writes a query to a file, with formulas escaped in CSV, and `staged.py`, which `opening.py` calls,
-keeps a file or folder hidden until it is published.
+keeps a file or folder hidden until it is published. `tables/` has the tables of DuckDB files.
 """

@@ -103,7 +103,8 @@ def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> I
     Records are sorted by rank, with the numbers instead of their labels, which takes half the
     memory. The rank depends on what is released of the labels and on nothing else. Where all of it
     is missing it is 0, as for a marked record, so that the order does not distinguish the two.
-    Classes are made distinct, so that a join with them repeats no record.
+    Classes are made distinct, so that a join with them repeats no record. All of it is temporary,
+    since a transaction of DuckDB may write to one database beside that, which is an output.
     """
     created: list[str] = []
     keys = range(len(recoding.generalized))
@@ -115,17 +116,17 @@ def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> I
     try:
         for j in keys:
             session.execute(
-                f"CREATE TYPE {_number(j)} AS ENUM"
+                f"CREATE TEMP TYPE {_number(j)} AS ENUM"
                 f" (SELECT DISTINCT {label}{j} FROM {LISTED} WHERE {label}{j} IS NOT NULL)"
             )
-            created.insert(0, f"TYPE {_number(j)}")
+            created.insert(0, f"TYPE IF EXISTS {_number(j)}")
         numbers = "".join(f", CAST({label}{j} AS {_number(j)}) AS l{j}" for j in keys)
         session.execute(
-            f"CREATE TABLE {CLASSES} AS"
+            f"CREATE TEMP TABLE {CLASSES} AS"
             f" SELECT *{numbers}, CAST({rank} AS INTEGER) AS class_rank"
             f" FROM (SELECT DISTINCT * FROM {LISTED})"
         )
-        created.insert(0, f"TABLE {CLASSES}")
+        created.insert(0, f"TABLE IF EXISTS {CLASSES}")
         yield
     finally:
         for each in created:

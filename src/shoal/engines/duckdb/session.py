@@ -163,6 +163,11 @@ class Session:
         """The type of each column of a query, without running it."""
         return tuple(str(kind) for kind in self._run(lambda: self.connection.sql(query).types))
 
+    def description(self, query: str) -> tuple[tuple[str, str], ...]:
+        """The name and the type of each column of a query, without running it."""
+        found = self._run(lambda: self.connection.sql(query))
+        return tuple(zip(found.columns, map(str, found.types), strict=True))
+
     def register(self, name: str, table: pa.Table) -> None:
         """Let queries read an Arrow table under a name."""
         self.connection.register(name, table)

@@ -59,6 +59,11 @@ class TableSource(Source):
         return self._relation.name
 
     @property
+    def session(self) -> Session:
+        """The session that reads it."""
+        return self._session
+
+    @property
     def resources(self) -> Resources:
         """What may be used on this machine to write its release."""
         return self._session.resources

@@ -15,7 +15,6 @@ import shutil
 import stat
 import tempfile
 from abc import abstractmethod
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +57,7 @@ def check_file(target: FileTarget) -> None:
     """
     layout_of(target)
     _check_delimiter(target.delimiter)
-    path, folder = target.path, target.path.resolve().parent
+    path = target.path
     if target.is_folder:
         restore_folder(path.resolve())
         check_replaceable(path)
@@ -68,6 +67,12 @@ def check_file(target: FileTarget) -> None:
             code="output-not-a-file",
             hint=f"give a file name, such as {path / 'release.csv'}",
         )
+    check_folder(path)
+
+
+def check_folder(path: Path) -> None:
+    """Refuse an output in a folder that cannot be written; orphans in it are removed."""
+    folder = path.resolve().parent
     if not folder.is_dir():
         raise BadOutput(
             f"the folder {path.parent} of the output {path.name} does not exist",
@@ -277,13 +282,9 @@ def stage_rows(target: FileTarget, rows: pa.RecordBatchReader, resources: Resour
     Where the target has partitions, DuckDB brings the records of each one together first.
     """
     names = tuple(rows.schema.names)
-    columns = [f"r{i}" for i in range(len(names))]
-    schema = rows.schema.empty_table().rename_columns(columns).schema
-    renamed = (batch.rename_columns(columns) for batch in rows)
     with closing(Session(replace(resources, in_order=True))) as session:
         try:
-            session.register("shoal_stream", type(rows).from_batches(schema, renamed))
-            query = f"SELECT {_selected(session, columns)} FROM shoal_stream"
+            query = streamed(session, rows)
             if target.partition_by:
                 query += f" {in_order(names, session.types(query), target.partition_by)}"
             return write_staged(target, session, query, names)
@@ -291,13 +292,18 @@ def stage_rows(target: FileTarget, rows: pa.RecordBatchReader, resources: Resour
             raise explained(error, "the release", f"the output {target.path}") from None
 
 
-def _selected(session: Session, columns: Sequence[str]) -> str:
-    """The columns of the stream, in types that every file can hold as they are."""
+def streamed(session: Session, rows: pa.RecordBatchReader) -> str:
+    """A query of the session for a stream as r0, r1, ..., in types that every file can hold."""
+    columns = [f"r{i}" for i in range(len(rows.schema.names))]
+    schema = rows.schema.empty_table().rename_columns(columns).schema
+    renamed = (batch.rename_columns(columns) for batch in rows)
+    session.register("shoal_stream", type(rows).from_batches(schema, renamed))
     types = session.types(f"SELECT {', '.join(columns)} FROM shoal_stream")
-    return ", ".join(
+    selected = ", ".join(
         f"CAST({column} AS VARCHAR) AS {column}" if kind in SPELLED else column
         for column, kind in zip(columns, types, strict=True)
     )
+    return f"SELECT {selected} FROM shoal_stream"
 
 
 def formula_cautions(target: Target | None, written: Source) -> tuple[Caution, ...]:
