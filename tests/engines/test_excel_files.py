@@ -12,10 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal.engines.duckdb.files import open_files
-from shoal.engines.formats.excel import MOST_ROWS, ExcelReader, ExcelWriter
-from shoal.engines.opening import check_records, check_target
+from shoal.engines.formats.excel import ExcelReader, ExcelWriter
+from shoal.engines.formats.sheet_rows import MOST_ROWS
+from shoal.engines.opening import check_records
 from shoal.engines.options import FileOptions, FileTarget
-from shoal.errors import BadData, BadOutput, MissingExtra
+from shoal.errors import BadData, BadOutput
 
 texts = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(
     ["=1+1", "+1", "-1", "@a", "007", "_x0041_", "_x000D_", "\r\n", " x ", "<a>", "\0", "1.0"]
@@ -151,12 +152,3 @@ def test_a_text_longer_than_a_cell_and_a_bad_name_of_a_sheet_are_refused(tmp_pat
         ExcelWriter().write(pa.table({"a": ["x" * 32_768]}).to_reader(), tmp_path / "o", {})
     with pytest.raises(BadOutput, match="no name of a sheet"):
         ExcelWriter().write(pa.table({"a": ["x"]}).to_reader(), tmp_path / "o", {"sheet": "a/b"})
-
-
-def test_without_openpyxl_excel_is_refused_before_any_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("shoal.engines.formats.excel.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"openpyxl") as caught:
-        check_target(FileTarget(tmp_path / "out.xlsx"))
-    assert "shoal[excel]" in caught.value.hint

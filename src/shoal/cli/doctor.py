@@ -26,7 +26,6 @@ PYTHON = (
     ("databases", "SQLAlchemy", "shoal[databases]"),
     ("PostgreSQL", "psycopg", "shoal[databases]"),
     ("MySQL and MariaDB", "PyMySQL", "shoal[databases]"),
-    ("Excel files", "openpyxl", "shoal[excel]"),
     ("classifiers", "scikit-learn", "shoal[ml]"),
     ("Spark", "pyspark", "shoal[spark]"),
     ("web pages", "nicegui", "shoal[web]"),

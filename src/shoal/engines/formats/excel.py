@@ -1,4 +1,4 @@
-"""Workbooks of Excel (.xlsx): read row by row with openpyxl, written cell by cell as text.
+"""Workbooks of Excel (.xlsx): read row by row, written cell by cell as text.
 
 A release is written by hand: every cell is a text, so none is ever taken for a formula,
 nothing shows who made the file and when, and the same records give the same bytes.
@@ -6,33 +6,29 @@ nothing shows who made the file and when, and the same records give the same byt
 
 from __future__ import annotations
 
-import datetime
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from shoal.engines.formats.csv import no_header_row
 from shoal.engines.formats.decimals import Decimals
 from shoal.engines.formats.registry import BATCH
-from shoal.errors import BadData, BadOutput, MissingExtra, did_you_mean, quoted
+from shoal.engines.formats.sheet_rows import MOST_COLUMNS, MOST_ROWS, Cell, Row, coordinate
+from shoal.engines.formats.workbook import Workbook
+from shoal.errors import BadData, BadOutput, did_you_mean, quoted
 
-MOST_ROWS = 1_048_576
-MOST_COLUMNS = 16_384
 LONGEST = 32_767
-"""What a sheet can hold: rows, columns, and characters in a cell."""
+"""How many characters a cell can hold."""
 SHEET = "release"
-SMALL, MOST_UNPACKED = 100_000_000, 200
-"""A workbook with more bytes than this unpacks to at most so many times its size."""
 
+_MOST_CACHED = 1 << 16
 _NOT_IN_SHEETS = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -46,65 +42,64 @@ class ExcelReader:
     endings = (".xlsx",)
     takes = ("sheet", "header", "decimal")
 
-    def check(self) -> None:
-        """Refuse to begin where openpyxl is not installed."""
-        if find_spec("openpyxl") is None:
-            raise MissingExtra(
-                "Excel files need openpyxl, which is not installed",
-                code="missing-driver",
-                hint="install it: pip install 'shoal[excel]'",
-            )
-
     def read(self, path: Path, options: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """The rows under the header, without those that have nothing in any cell."""
-        return _batches(self._rows(path, options), path, self._layout(path, options))
+        return _batches(_rows(path, options), path, _layout(path, options))
 
     def read_stored(self, path: Path, options: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """The same; in columns with cells of several kinds, each text begins with its kind."""
-        layout = self._layout(path, options)
+        layout = _layout(path, options)
         kinds: dict[int, set[str]] = {}
-        for row in islice(self._rows(path, options), layout.first_record, None):
+        for row in islice(_rows(path, options), layout.first_record, None):
             for position, cell in enumerate(row):
-                if cell.value is not None:
-                    kinds.setdefault(position, set()).add(_kind(cell.value))
+                if cell is not None:
+                    kinds.setdefault(position, set()).add(cell.kind)
         mixed = {position for position, found in kinds.items() if len(found) > 1}
-        return _batches(self._rows(path, options), path, layout, mixed)
+        return _batches(_rows(path, options), path, layout, mixed)
 
-    def _layout(self, path: Path, options: Mapping[str, str]) -> _Layout:
-        """What the options say; where no row has names, the widest row says how many there are."""
-        decimal, header = options.get("decimal"), options.get("header", "true")
-        if decimal not in (None, ",", ".") or not re.fullmatch(
-            "true|false|[1-9][0-9]{0,6}", header
-        ):
-            raise _unknown_layout(path)
-        decimals = None if decimal is None else Decimals(decimal)
-        if header == "false":
-            widths = (_width(row) for row in self._rows(path, options))
-            return _Layout(None, decimals, max(widths, default=0))
-        return _Layout(1 if header == "true" else int(header), decimals)
 
-    def _rows(self, path: Path, options: Mapping[str, str]) -> Iterator[Sequence[Any]]:
-        self.check()
-        import openpyxl
+def _rows(path: Path, options: Mapping[str, str]) -> Iterator[Row]:
+    """The rows of the sheet that the options name."""
+    with Workbook(path) as book:
+        stated, names = options.get("sheet"), [sheet.name for sheet in book.sheets]
+        if not names or stated not in (None, *names):
+            raise BadData(
+                f"no sheet {stated!r} in {path}{did_you_mean(stated or '', names)}",
+                code="no-sheet",
+                hint=f"its sheets are {quoted(names)}",
+            )
+        yield from book.rows(book.sheets[0 if stated is None else names.index(stated)])
 
-        check_unpacked_size(path)
-        with path.open("rb") as file:
-            try:
-                book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-            except Exception:
-                raise _unreadable(path) from None
-            try:
-                yield from _rows(book, path, options.get("sheet"))
-            finally:
-                book.close()
+
+def _layout(path: Path, options: Mapping[str, str]) -> _Layout:
+    """What the options say; where no row has names, the widest row says how many there are."""
+    decimal, header = options.get("decimal"), options.get("header", "true")
+    if decimal not in (None, ",", ".") or not re.fullmatch("true|false|[1-9][0-9]{0,6}", header):
+        raise BadData(
+            f"the options of {path} are not those of a workbook",
+            code="unknown-option",
+            hint='`header` is true, false or the number of a row, `decimal` is "," or "."',
+        )
+    canonical = None if decimal is None else lru_cache(_MOST_CACHED)(Decimals(decimal).canonical)
+    if header == "false":
+        return _Layout(None, canonical, max(map(_width, _rows(path, options)), default=0))
+    return _Layout(1 if header == "true" else int(header), canonical)
+
+
+def _width(row: Row) -> int:
+    """How many cells a row has, up to the last that has a value."""
+    return max((i + 1 for i, cell in enumerate(row) if cell is not None), default=0)
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """The number of the row with the names, None where the columns, `width` many, have none."""
+    """The number of the row with the names, None where the columns, `width` many, have none.
+
+    `canonical` gives a number in text a point for its decimals.
+    """
 
     header: int | None
-    decimals: Decimals | None
+    canonical: Callable[[str], str] | None
     width: int = 0
 
     @property
@@ -112,162 +107,79 @@ class _Layout:
         """How many rows are above the first record."""
         return self.header or 0
 
-    def names(self, rows: Iterator[Sequence[Any]], path: Path) -> list[str]:
+    def names(self, rows: Iterator[Row], path: Path) -> list[str]:
         """The names of the columns; `rows` goes on with the first record."""
         if self.header is None:
             return [f"column{i + 1}" for i in range(self.width)]
-        names = _header(next(islice(rows, self.header - 1, None), ()), path)
+        row = next(islice(rows, self.header - 1, None), ())
+        _refuse_errors(row, self.header, path)
+        names = ["" if cell is None else cell.text for cell in row]
+        while names and not names[-1]:
+            names.pop()
         if self.header > 1 and not any(name.strip() for name in names):
             raise no_header_row(path, self.header)
         return names
 
-    def text(self, cell: Any, path: Path) -> str | None:
+    def text(self, cell: Cell | None) -> str | None:
         """A value as text; numbers in text with points for their decimals."""
-        text = _text(cell, path)
-        is_text = text is not None and isinstance(cell.value, str)
-        return self.decimals.canonical(text) if self.decimals and text and is_text else text
-
-
-def _width(row: Sequence[Any]) -> int:
-    """How many cells a row has, up to the last that has a value."""
-    return max((i + 1 for i, cell in enumerate(row) if cell.value is not None), default=0)
-
-
-def _rows(book: Any, path: Path, sheet: str | None) -> Iterator[Sequence[Any]]:
-    names = [each.title for each in book.worksheets]
-    if not names or sheet not in (None, *names):
-        raise BadData(
-            f"no sheet {sheet!r} in {path}{did_you_mean(sheet or '', names)}",
-            code="no-sheet",
-            hint=f"its sheets are {quoted(names)}",
-        )
-    found = book.worksheets[0] if sheet is None else book[sheet]
-    found.reset_dimensions()
-    try:
-        yield from found.iter_rows()
-    except BadData:
-        raise
-    except Exception:
-        raise _unreadable(path) from None
+        if cell is None:
+            return None
+        return self.canonical(cell.text) if self.canonical and cell.kind == "text" else cell.text
 
 
 def _batches(
-    rows: Iterator[Sequence[Any]], path: Path, layout: _Layout, mixed: Collection[int] = ()
+    rows: Iterator[Row], path: Path, layout: _Layout, mixed: Collection[int] = ()
 ) -> Iterator[pa.RecordBatch]:
     names = layout.names(rows, path)
     schema = pa.schema([(name, pa.string()) for name in names])
     batch: list[list[str | None]] = []
-    for row in chain(rows, [None]):
+    for number, row in enumerate(chain(rows, [None]), layout.first_record + 1):
         if row is None or len(batch) == BATCH:
             columns = list(zip(*batch, strict=True)) or [()] * len(names)
             arrays = [pa.array(column, pa.string()) for column in columns]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
             batch = []
-        if row is not None and any(cell.value is not None for cell in row):
-            batch.append(_record(row, len(names), path, layout, mixed))
+        if row:
+            _refuse_errors(row, number, path)
+            _refuse_unnamed(row, len(names), number, path)
+            batch.append(_record(row, len(names), layout, mixed))
 
 
-def _header(row: Sequence[Any], path: Path) -> list[str]:
-    names = [_text(cell, path) or "" for cell in row]
-    while names and not names[-1]:
-        names.pop()
-    return names
-
-
-def _record(
-    row: Sequence[Any], width: int, path: Path, layout: _Layout, mixed: Collection[int]
-) -> list[str | None]:
+def _record(row: Row, width: int, layout: _Layout, mixed: Collection[int]) -> list[str | None]:
     """A row as texts; a record of missing values alone is an empty text in the first cell."""
-    if row[0].value == "" and all(cell.value is None for cell in row[1:]):
+    if len(row) == 1 and row[0] is not None and not row[0].text:
         return [None] * width
-    values = [layout.text(cell, path) for cell in row]
+    values = [layout.text(cell) for cell in row[:width]]
     for position in mixed:
-        if position < len(row) and values[position] is not None:
-            values[position] = f"{_kind(row[position].value)} {values[position]}"
-    for cell, value in zip(row[width:], values[width:], strict=True):
-        if value:
+        cell = row[position] if position < len(values) else None
+        if cell is not None:
+            values[position] = f"{cell.kind} {values[position]}"
+    return values + [None] * (width - len(values))
+
+
+def _refuse_errors(row: Row, number: int, path: Path) -> None:
+    """#N/A says that there is no value; the other errors say that a formula is wrong."""
+    for column, cell in enumerate(row):
+        if cell is not None and cell.kind == "error":
             raise BadData(
-                f"the cell {cell.coordinate} of {path} has a value, but its column has no name",
+                f"the cell {coordinate(number, column)} of {path} has the error {cell.text}",
+                code="error-cell",
+                hint="correct its formula, or empty the cell",
+            )
+
+
+def _refuse_unnamed(row: Row, width: int, number: int, path: Path) -> None:
+    """A value in a column without a name cannot be released or left out."""
+    for column in range(width, len(row)):
+        cell = row[column]
+        if cell is not None and cell.text:
+            raise BadData(
+                f"the cell {coordinate(number, column)} of {path} has a value, but its column has"
+                " no name",
                 code="unnamed-column",
                 hint="name the column in the row of the names, or empty it; `header: 3` says that"
                 " the third row has the names",
             )
-    return [*values[:width], *[None] * (width - len(values))]
-
-
-def _kind(value: Any) -> str:
-    """The kind of value that a cell holds."""
-    if isinstance(value, str | bool):
-        return "text" if isinstance(value, str) else "boolean"
-    return "number" if isinstance(value, int | float) else "time"
-
-
-def _text(cell: Any, path: Path) -> str | None:
-    """A value as text, as DuckDB writes those of its type; whole numbers without a fraction."""
-    value = cell.value
-    if value is None or cell.data_type == "e":
-        _refuse_error(cell, path)
-        return None
-    if isinstance(value, str):
-        return _ESCAPE.sub(_character, value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    if isinstance(value, datetime.datetime):
-        is_day = value.time() == datetime.time()
-        return str(value.date() if is_day else value)
-    return str(value)
-
-
-def _refuse_error(cell: Any, path: Path) -> None:
-    """#N/A says that there is no value; the other errors say that a formula is wrong."""
-    if cell.value not in (None, "#N/A"):
-        raise BadData(
-            f"the cell {cell.coordinate} of {path} has the error {cell.value}",
-            code="error-cell",
-            hint="correct its formula, or empty the cell",
-        )
-
-
-def _character(escape: re.Match[str]) -> str:
-    """The character behind `_xHHHH_`, by which sheets hold what XML cannot."""
-    code = int(escape[1], 16)
-    return escape[0] if 0xD800 <= code < 0xE000 else chr(code)
-
-
-def check_unpacked_size(path: Path) -> None:
-    """Refuse a workbook that unpacks to far more than it is: it would fill the memory.
-
-    What is read of a part never exceeds the size that the archive states for it.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            unpacked = sum(part.file_size for part in archive.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        raise _unreadable(path) from None
-    if unpacked > max(SMALL, MOST_UNPACKED * path.stat().st_size):
-        raise BadData(
-            f"{path} unpacks to {unpacked:,} bytes, far more than a workbook of its size has",
-            code="unreadable-data",
-            hint="open it in a spreadsheet and save it again, or give the table as CSV",
-        )
-
-
-def _unknown_layout(path: Path) -> BadData:
-    return BadData(
-        f"the options of {path} are not those of a workbook",
-        code="unknown-option",
-        hint='`header` is true, false or the number of a row, `decimal` is "," or "."',
-    )
-
-
-def _unreadable(path: Path) -> BadData:
-    return BadData(
-        f"{path} is not a workbook that can be read",
-        code="unreadable-data",
-        hint="check that the file is whole; an .xls file must be saved as .xlsx",
-    )
 
 
 class ExcelWriter:

@@ -12,14 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.engines.formats.csv import rows_in, whole_lines
-from shoal.engines.formats.excel import check_unpacked_size
 from shoal.engines.formats.table_form import Row, filled
+from shoal.engines.formats.workbook import SheetName, Workbook
+
+if TYPE_CHECKING:
+    from shoal.engines.formats.sheet_rows import Row as Cells
 
 HEAD = 1 << 20
 """Bytes that are read from the beginning of a file."""
@@ -130,54 +133,40 @@ class Sheet:
 
     name: str
     is_shown: bool
-    rows: Sequence[Sequence[tuple[str | None, bool]]]
+    rows: Sequence[Cells]
 
     @property
     def cells(self) -> int:
         """Cells with a value in the rows that have at least two."""
-        counts = (sum(1 for text, _ in row if text) for row in self.rows)
+        counts = (filled(row) for row in self.texts())
         return sum(count for count in counts if count > 1)
 
     def texts(self) -> list[Row]:
         """The rows as texts."""
-        return [[text for text, _ in row] for row in self.rows]
+        return [[cell and cell.text for cell in row] for row in self.rows]
 
     def only_texts(self) -> list[Row]:
         """The rows with those cells alone that hold a text in the workbook."""
-        return [[text if is_text else None for text, is_text in row] for row in self.rows]
+        return [
+            [cell.text if cell and cell.kind == "text" else None for cell in row]
+            for row in self.rows
+        ]
 
 
 def sheets_of(path: Path, choose: Callable[[Sequence[Sheet]], str]) -> list[Sheet]:
     """The sheets of a workbook with a few rows each, and with many rows the one that is chosen."""
-    import openpyxl
-
-    check_unpacked_size(path)
-    with path.open("rb") as file:
-        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        try:
-            found = [_sheet(each, FEW_ROWS) for each in book.worksheets[:MOST_SHEETS]]
-            chosen = choose(found)
-            return [
-                _sheet(book[each.name], SHEET_ROWS) if each.name == chosen else each
-                for each in found
-            ]
-        finally:
-            book.close()
+    with Workbook(path) as book:
+        names = book.sheets[:MOST_SHEETS]
+        found = [_sheet(book, each, FEW_ROWS) for each in names]
+        chosen = choose(found)
+        return [
+            _sheet(book, name, SHEET_ROWS) if name.name == chosen else sheet
+            for name, sheet in zip(names, found, strict=True)
+        ]
 
 
-def _sheet(sheet: Any, most: int) -> Sheet:
-    sheet.reset_dimensions()
-    rows = [[_cell(cell.value) for cell in row] for row in islice(sheet.iter_rows(), most)]
-    return Sheet(sheet.title, sheet.sheet_state == "visible", rows)
-
-
-def _cell(value: Any) -> tuple[str | None, bool]:
-    """A value as text, and whether it is one in the workbook."""
-    if value is None or isinstance(value, bool):
-        return (None if value is None else str(value).lower()), False
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value)), False
-    return str(value), isinstance(value, str)
+def _sheet(book: Workbook, sheet: SheetName, most: int) -> Sheet:
+    return Sheet(sheet.name, sheet.is_shown, list(islice(book.rows(sheet), most)))
 
 
 def text_of(samples: Sequence[bytes], encoding: str) -> str:
