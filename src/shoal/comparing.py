@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shoal import plugins
+from shoal.calls import public
 from shoal.collapse.read import open_records
 from shoal.errors import BadDefinition, Mistake
 from shoal.events import Improved, Progress, Proved, Stopped
@@ -24,6 +24,7 @@ from shoal.search.trial import Memory, attempt
 from shoal.values import Comparison, Trial
 
 if TYPE_CHECKING:
+    from shoal.argument_types import DefinitionLike
     from shoal.definition.model import Definition, Search
     from shoal.search.problem import Problem
     from shoal.values import Best, StatedLevels
@@ -40,8 +41,9 @@ def ignore(strategy: str, event: Progress | None) -> None:
     """Watch nothing."""
 
 
+@public("compare", follow=False)
 def compare(
-    definition: Definition | Mapping[str, Any] | str | Path,
+    definition: DefinitionLike,
     strategies: Sequence[str] = (),
     *,
     time_limit: float | None = None,
@@ -49,10 +51,23 @@ def compare(
 ) -> Comparison:
     """Search the same problem with each strategy, one after the other; nothing is released.
 
-    All installed strategies where none are named, and `local` if the definition says `recoding:
-    local`; each for at most `time_limit` seconds: the definition's own limit, else 30 s. The source
-    is read once. Each strategy has a process of its own, so that its memory can be measured; its
-    time is that of the search alone.
+    The source is read once. Each strategy has a process of its own, so that its memory can be
+    measured; its time is that of the search alone.
+
+    Args:
+        definition: A path, a mapping or a model.
+        strategies: All installed strategies where none are named, and `local` if the definition
+            says `recoding: local`.
+        time_limit: The seconds of each: without it the definition's own limit, else 30.
+        watch: Called with each strategy when it begins (no event yet), and with each of its events.
+
+    Returns:
+        What each strategy found, least loss first.
+
+    Example:
+        >>> compared = shoal.compare("patients.yaml", ["box", "datafly"])
+        >>> [(trial.strategy, trial.proved) for trial in compared.trials]
+        [('box', True), ('datafly', False)]
     """
     definition = load(definition)
     own = (LOCAL,) if definition.recoding == "local" else ()

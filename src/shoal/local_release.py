@@ -82,7 +82,8 @@ def _refuse_ambiguous(hierarchy: Hierarchy) -> None:
     for level, (labels, groups) in enumerate(zip(hierarchy.labels, hierarchy.groups, strict=True)):
         order = np.argsort(groups, kind="stable")
         ends = np.cumsum(hierarchy.leaves_under(level))[:-1]
-        for label, leaves in zip(labels, np.split(order, ends), strict=True):
+        leaves_of = np.split(order, ends) if labels else []
+        for label, leaves in zip(labels, leaves_of, strict=True):
             under = frozenset(leaves.tolist())
             first, before = meaning.setdefault(label, (level, under))
             if before != under:

@@ -16,10 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.calls import public
 from shoal.choosing import compare_with_best, judge_node, node_of
 from shoal.collapse.read import collapse, open_population, open_records
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
+from shoal.definition.model import Definition
 from shoal.definition.outputs import check_written, sources_of
 from shoal.definition.read import from_mapping, read
 from shoal.engines.local_files import check_writable
@@ -57,7 +59,7 @@ from shoal.report.result import Run, Stopwatch, build_failure
 from shoal.search.run import no_solution, problem_of, search
 
 if TYPE_CHECKING:
-    from shoal.definition.model import Definition
+    from shoal.argument_types import DefinitionLike, SparkSession
     from shoal.engines.base import Source, Staged
     from shoal.engines.options import Target
     from shoal.errors import Infeasible
@@ -71,14 +73,15 @@ def ignore(event: Event) -> None:
     """Observe nothing."""
 
 
+@public("run")
 def run(
-    definition: Definition | Mapping[str, Any] | str | Path,
+    definition: DefinitionLike,
     *,
-    observe: Observer = ignore,
+    observe: Observer | None = None,
     keep_best: bool = False,
     proof: str | Path | None = None,
     file: str | None = None,
-    spark: Any = None,
+    spark: SparkSession | None = None,
     node: Mapping[str, int] | None = None,
     ask: Ask | None = None,
     transformation: str | Path | None = None,
@@ -88,20 +91,40 @@ def run(
     """Release what a definition says, and return what was done.
 
     The output appears only after the verifier has counted it afresh and found it safe; after any
-    error, the old output or none is there. `observe` is called with every event. `keep_best` lets a
-    keyboard interrupt during the search release the best safe node found so far. `proof` is where
-    to write why no node is better; a search that is stopped early writes none. For a local recoding
-    it has the prices that prove the bound. `file` is what messages call the definition, by default
-    its path.
-    `spark` is the session for what the definition reads or writes in Spark, else one is made.
+    error, the old output or none is there.
 
-    `node` is a node that a person chose: the level of each quasi-identifier by name. It is released
-    in place of the best one, and the result says how much more it loses. `ask` is called with a
-    Proposal before anything is written; unless it returns True, Declined is raised.
-    `transformation` is where to write how the release was recoded, for `shoal.apply`. `assignment`
-    is where to write in which class of a local release each tuple is, for `shoal.verify`.
-    `kept` is an earlier search for a local recoding: what it found is released.
+    Args:
+        definition: A path, a mapping or a model.
+        observe: Called with every event. Without it a notebook shows the progress.
+        keep_best: Let a keyboard interrupt during the search release the best safe node so far.
+        proof: Where to write why no node is better; a search that is stopped early writes none. For
+            a local recoding it has the prices that prove the bound.
+        file: What messages call the definition, by default its path.
+        spark: The session for what is read or written in Spark, else one is made.
+        node: A node that a person chose: the level of each quasi-identifier by name. It is released
+            in place of the best one, and the result says how much more it loses.
+        ask: Called with a Proposal before anything is written; unless it returns True, Declined is
+            raised.
+        transformation: Where to write how the release was recoded, for `shoal.apply`.
+        assignment: Where to write in which class of a local release each tuple is, for
+            `shoal.verify`.
+        kept: An earlier search for a local recoding: what it found is released.
+
+    Returns:
+        What was done: levels, loss, proof, and what was verified.
+
+    Raises:
+        BadDefinition: for a definition with mistakes; all of them are listed.
+        BadData: for a source that cannot be read as the definition says.
+        BadOutput: for an output that cannot be written there.
+        Infeasible: when no transformation meets the demand.
+
+    Example:
+        >>> result = shoal.run("patients.yaml")
+        >>> result.verified, result.status, result.smallest_class >= 5
+        (True, 'optimal', True)
     """
+    observe = observe or ignore
     file = file or (str(definition) if isinstance(definition, str | Path) else "definition")
     definition = load(definition)
     target = _target(definition, file)
@@ -275,12 +298,16 @@ def search_detail(prepared: Prepared) -> str:
     return f"{tuples}, {prepared.problem.nodes:,} nodes"
 
 
-def load(definition: Definition | Mapping[str, Any] | str | Path) -> Definition:
+def load(definition: DefinitionLike) -> Definition:
     """A definition from a path, a mapping or a model."""
     if isinstance(definition, str | Path):
         return read(Path(definition))
     if isinstance(definition, Mapping):
         return from_mapping(definition)
+    if not isinstance(definition, Definition):
+        what = f"a {type(definition).__name__} is no definition"
+        remedy = "give a path or a mapping; records in memory go to shoal.anonymize(frame, ...)"
+        raise BadDefinition("definition", [Mistake("definition", what, remedy)])
     return definition
 
 

@@ -32,7 +32,7 @@ from shoal.verify.sources import source_facts
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from shoal.definition.model import Definition
+    from shoal.definition.model import Attribute, Definition
     from shoal.encode.table import Table
     from shoal.engines.base import Recoding, Source, Staged
     from shoal.engines.options import Target
@@ -171,8 +171,12 @@ def write_release(
     judge: Judge = judge_alone,
     ask: Ask | None = None,
     spark: Any = None,
+    open_to_change: Collection[str] | None = None,
 ) -> tuple[Staged, ShownResult]:
     """The release at a node, staged and verified, and its result; an error when it is not safe.
+
+    In memory the quasi-identifiers that are `open_to_change`, by default those that the definition
+    lets be generalized, are text at every level: a frame has the same types whatever was found.
 
     A person is asked before anything is staged: no temporary file exists and no table is locked
     while they think. What is staged then must have as many records as they saw.
@@ -191,6 +195,9 @@ def write_release(
 
     observe(Phase("release"))
     plan = plan_of(prepared, found)
+    if target is None:
+        texts = changeable(definition.attributes) if open_to_change is None else open_to_change
+        plan = replace(plan, texts=frozenset(texts))
     staged = recode(source, plan, target, spark=spark)
     watch.lap("release")
 
@@ -246,6 +253,15 @@ def plan_of(prepared: Prepared, found: Found) -> Recoding:
         class_of=classes.class_of,
         kept=classes.kept,
     )
+
+
+def changeable(attributes: Mapping[str, Attribute]) -> list[str]:
+    """The quasi-identifiers that are not held at level 0."""
+    return [
+        name
+        for name, each in attributes.items()
+        if each.role == "quasi-identifier" and each.limit != 0
+    ]
 
 
 def _assignment(prepared: Prepared, plan: Recoding) -> Assignment | None:

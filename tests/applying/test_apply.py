@@ -306,7 +306,7 @@ def test_a_frame_is_released_as_a_frame(tmp_path: Path) -> None:
     assert "Together with the earlier release: 12 records" in str(both)
     assert list(both.to_pandas()["attribute"]) == ["age", "code"]
     with pytest.raises(UserError) as refused:
-        shoal.apply(tmp_path / "t.json", tmp_path / "data.csv")
+        shoal.apply(tmp_path / "t.json", tmp_path / "data.csv")  # type: ignore[call-overload]
     assert refused.value.code == "no-output"
 
 

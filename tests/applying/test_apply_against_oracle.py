@@ -62,7 +62,7 @@ def test_new_records_are_released_as_plain_python_would(case: Case, data: Any) -
         shoal.run(write_case(case, folder), transformation=folder / "t.json")
         write_new(case, rows, folder / "new.csv")
 
-        def apply() -> shoal.Applied:
+        def apply() -> shoal.Applied[Any]:
             return shoal.apply(
                 folder / "t.json",
                 folder / "new.csv",

@@ -174,7 +174,7 @@ def local_transformation(tmp_path: Path) -> Path:
 def test_a_local_recoding_is_applied_alike_by_every_engine(
     source: str, target: str, places: Places, local_transformation: Path
 ) -> None:
-    def applied(kind: str, place: Any) -> shoal.Applied:
+    def applied(kind: str, place: Any) -> shoal.Applied[Any]:
         earlier = local_transformation.with_name("january.csv")
         data = places.put(kind, FEBRUARY)
         return shoal.apply(local_transformation, data, place, release=earlier, suppress_new=True)

@@ -91,7 +91,7 @@ def test_new_records_go_to_the_finest_class_that_covers_them(
         allowed = min(case.suppression, len(judged)) if suppress else 0
         write_new(case, rows, folder / "new.csv")
 
-        def apply() -> shoal.Applied:
+        def apply() -> shoal.Applied[Any]:
             return shoal.apply(
                 folder / "t.json",
                 folder / "new.csv",

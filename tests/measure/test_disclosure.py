@@ -204,7 +204,7 @@ def test_a_hierarchy_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
         ("q", tmp_path / "towns.csv"),
     ]:
         with pytest.raises(BadHierarchy):
-            shoal.check(TOWNS, ["q"], sensitive=["town"], hierarchies={name: hierarchy})
+            shoal.check(TOWNS, ["q"], sensitive=["town"], hierarchies={name: hierarchy})  # type: ignore[dict-item]
 
 
 def test_a_measure_of_sensitive_values_reads_as_text_and_in_a_notebook() -> None:

@@ -166,7 +166,10 @@ def test_a_column_nobody_named_is_an_error_that_says_what_to_write() -> None:
         ({"quasi_identifiers": []}, "there is no quasi-identifier"),
         ({"quasi_identifiers": ["age"], "k": 1}, "must be at least 2"),
         ({"quasi_identifiers": ["age"], "suppression": 1.5}, "over 100 %"),
-        ({"quasi_identifiers": ["age"], "identifiers": ["age"]}, "and something else"),
+        (
+            {"quasi_identifiers": ["age"], "identifiers": ["age"]},
+            "named by quasi_identifiers and identifiers",
+        ),
         ({"quasi_identifiers": ["age"], "other": "keep"}, "did you mean 'others'?"),
         ({"quasi_identifiers": {"zip": {"maks": 5}}}, "mask"),
     ],
@@ -203,7 +206,7 @@ def test_what_is_no_table_of_records_is_refused(frame: Any, code: str) -> None:
 def test_one_name_needs_no_list_and_names_may_be_numbers() -> None:
     frame = pd.DataFrame({0: [1, 1, 2, 2], 1: list("abcd")})
     assert list(shoal.anonymize(frame, [0], others="keep", k=2).columns) == ["0", "1"]
-    assert list(shoal.anonymize(frame, "0", others="drop", k=2)["0"]) == [1, 1, 2, 2]
+    assert list(shoal.anonymize(frame, "0", others="drop", k=2)["0"]) == ["1", "1", "2", "2"]
 
 
 def test_a_demand_that_cannot_be_met_returns_nothing() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shoal.analysis.attribute_disclosure import attribute_disclosure
 from shoal.analysis.identifiers import identifiers
@@ -20,15 +20,18 @@ from shoal.analysis.risk import (
     risk_of,
 )
 from shoal.analysis.risk_report import RiskReport
+from shoal.argument_types import names_of
+from shoal.calls import public
 from shoal.cautions.examine import examine_release, examine_table
-from shoal.engines.frames.source import open_frame
 from shoal.engines.opening import open_source
 from shoal.engines.options import FileOptions
 from shoal.errors import BadData, BadDefinition, Mistake
+from shoal.opened import open_given
 from shoal.pipeline import load
 
 if TYPE_CHECKING:
     from shoal.analysis.risk import Risk
+    from shoal.argument_types import DefinitionLike, Names, SourceLike, SparkSession
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
     from shoal.engines.options import SourceOptions
@@ -49,25 +52,27 @@ class Roles:
     released: tuple[str, ...] | None = None
 
 
+@public("risk")
 def risk(
-    data: Any,
-    quasi_identifiers: str | Sequence[str] = (),
+    data: SourceLike | Definition,
+    quasi_identifiers: Names = (),
     *,
-    person: str | Sequence[str] = (),
-    sensitive: str | Sequence[str] = (),
-    missing_values: str | Sequence[str] = (),
+    person: Names = (),
+    sensitive: Names = (),
+    missing_values: str | Iterable[str] = (),
     threshold: float = THRESHOLD,
     fraction: float | None = None,
     population: int | str | Path | None = None,
     largest_set: int = 2,
     key_distinction: float = 1.0,
-    spark: Any = None,
+    spark: SparkSession | None = None,
 ) -> RiskReport:
     """How likely people are recognised in a table.
 
     Args:
-        data: With `quasi_identifiers`, a file (a path or glob) or a frame. Without them a
-            definition: its source is measured, and its release where that is there.
+        data: With `quasi_identifiers`, records: a path, what a definition says of a source, or a
+            frame. Without them a definition: its source is measured, and its release where that is
+            there.
         quasi_identifiers: The columns that others may know.
         person: The columns that identify a person, who may have several records; as the next two,
             a definition has its own.
@@ -79,10 +84,15 @@ def risk(
             journalist's risk is counted there.
         largest_set: Distinction and separation are measured for sets of up to so many columns.
         key_distinction: Minimal keys are sets of columns with at least this distinction.
-        spark: The session for what a definition reads in Spark, else one is made.
+        spark: The session for what is read in Spark, else one is made.
 
     Returns:
         The report: `before`, and `after` for a definition whose release is there.
+
+    Example:
+        >>> found = shoal.risk("patients.csv", ["birth", "sex", "zip"])
+        >>> round(found.before.prosecutor.highest, 2)
+        1.0
     """
     number = population if isinstance(population, int) else None
     demands = Demands(
@@ -93,25 +103,23 @@ def risk(
         key_distinction=_share(key_distinction, "key_distinction"),
     )
     people = None if population is None or number is not None else FileOptions(str(population))
-    if not quasi_identifiers:
+    quasi = tuple(names_of(quasi_identifiers))
+    if not quasi:
         file = str(data) if isinstance(data, str | Path) else "definition"
-        return _of_definition(load(data), demands, people, file, spark)
+        return _of_definition(load(cast("DefinitionLike", data)), demands, people, file, spark)
     roles = Roles(
-        _listed(quasi_identifiers), _listed(person), _listed(sensitive), _listed(missing_values)
+        quasi,
+        tuple(names_of(person)),
+        tuple(names_of(sensitive)),
+        tuple(names_of(missing_values)),
     )
     for name in roles.sensitive:
         if name in roles.quasi_identifiers:
             what, remedy = f"{name!r} is a quasi-identifier", "name other columns"
             raise BadDefinition("risk", [Mistake("sensitive", what, remedy)])
-    path = isinstance(data, str | Path)
     names = (*roles.quasi_identifiers, *roles.person, *roles.sensitive)
-    source = open_source(FileOptions(str(data)), names) if path else open_frame(data)
-    with closing(source):
+    with closing(open_given(cast("SourceLike", data), names, spark=spark)) as source:
         return RiskReport(_measured(source, roles, demands, people))
-
-
-def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _share(value: float, name: str) -> float:

@@ -10,7 +10,12 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from shoal.analysis.nodes import Input, levels_of, name_of, precision_of, smallest_class
+from shoal.analysis.nodes import (
+    levels_of,
+    name_of,
+    precision_of,
+    smallest_class,
+)
 from shoal.collapse.read import open_records
 from shoal.events import History, Phase, Proved, Stopped, Working
 from shoal.kept_search import kept_search, write_kept_search
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from shoal.argument_types import DefinitionLike
     from shoal.definition.model import Definition
     from shoal.events import Progress
     from shoal.recoding.local.solution import FullDomain
@@ -77,7 +83,7 @@ class BestNode:
 
 
 def find_best(
-    definition: Input,
+    definition: DefinitionLike,
     *,
     observe: Observer = ignore,
     file: str | None = None,

@@ -33,8 +33,6 @@ from shoal.analysis.explanation import (
     loss_shares,
 )
 from shoal.analysis.nodes import (
-    Input,
-    Watch,
     ignore,
     levels_of,
     name_of,
@@ -42,6 +40,7 @@ from shoal.analysis.nodes import (
     read_problem,
     without,
 )
+from shoal.calls import public
 from shoal.events import Proved
 from shoal.pipeline import load
 from shoal.search.explain import refused
@@ -49,6 +48,7 @@ from shoal.search.objective import ClassObjective
 from shoal.search.run import no_solution, search
 
 if TYPE_CHECKING:
+    from shoal.argument_types import DefinitionLike, SparkSession, Watch
     from shoal.definition.model import Search
     from shoal.errors import Infeasible
     from shoal.events import Progress
@@ -56,8 +56,13 @@ if TYPE_CHECKING:
     from shoal.values import Node, Result
 
 
+@public("explain")
 def explain(
-    definition: Input | Result, *, watch: Watch = ignore, file: str | None = None, spark: Any = None
+    definition: DefinitionLike | Result,
+    *,
+    watch: Watch | None = None,
+    file: str | None = None,
+    spark: SparkSession | None = None,
 ) -> Explanation:
     """Why a definition releases what it does; nothing is released.
 
@@ -70,11 +75,17 @@ def explain(
 
     Returns:
         The explanation; where no node is safe, what stands in the way and what would be enough.
+
+    Example:
+        >>> why = shoal.explain("patients.yaml")
+        >>> [cost.column for cost in why.columns]
+        ['birth', 'sex', 'zip', 'country', 'occupation']
     """
+    watch = watch or ignore
     result = result_in(definition)
     if result is not None:
         return explain_result(result, file or "the result")
-    definition = cast("Input", definition)
+    definition = cast("DefinitionLike", definition)
     loaded, file = load(definition), file or name_of(definition)
     if loaded.recoding == "local":
         return explain_local(loaded, watch, file, spark)

@@ -11,7 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.analysis.explanation import ColumnCost, Explanation, WithoutColumn, loss_shares
-from shoal.analysis.nodes import Watch, prepare_problem, without
+from shoal.analysis.nodes import (
+    prepare_problem,
+    without,
+)
 from shoal.events import NO_PROOF, Progress, Proved, Stopped
 from shoal.local_release import check_local, local_classes, local_levels, search_local
 from shoal.recoding.local.run import quick_loss
@@ -20,6 +23,7 @@ from shoal.releasing import LocalLevels, records_at
 from shoal.search.run import no_solution
 
 if TYPE_CHECKING:
+    from shoal.argument_types import Watch
     from shoal.definition.model import Definition, Search
     from shoal.search.problem import Problem
 

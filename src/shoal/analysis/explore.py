@@ -14,8 +14,6 @@ from shoal.analysis.hasse import MOST_DRAWN, fits_in_rows, neighbourhood
 from shoal.analysis.lattice import demanded_of
 from shoal.analysis.nodes import (
     Clock,
-    Input,
-    Watch,
     ignore,
     levels_of,
     precision_of,
@@ -25,6 +23,7 @@ from shoal.analysis.nodes import (
 from shoal.choosing import node_of
 
 if TYPE_CHECKING:
+    from shoal.argument_types import DefinitionLike, Watch
     from shoal.search.problem import Lattice, Problem
     from shoal.values import Node
 
@@ -67,7 +66,7 @@ class Explored:
 
 
 def explore(
-    definition: Input,
+    definition: DefinitionLike,
     around: Mapping[str, int] | None = None,
     also: Sequence[Mapping[str, int]] = (),
     *,

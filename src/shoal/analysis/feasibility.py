@@ -11,7 +11,11 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from shoal.analysis.nodes import Input, levels_of, name_of, smallest_class
+from shoal.analysis.nodes import (
+    levels_of,
+    name_of,
+    smallest_class,
+)
 from shoal.cautions.examine import examine_release
 from shoal.collapse.read import open_records
 from shoal.events import Phase, Working
@@ -23,6 +27,7 @@ from shoal.search.explain import why_infeasible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from shoal.argument_types import DefinitionLike
     from shoal.search.problem import Problem
     from shoal.values import Caution, Level, Node
 
@@ -81,7 +86,11 @@ class Feasibility:
 
 
 def assess(
-    definition: Input, *, observe: Observer = ignore, file: str | None = None, spark: Any = None
+    definition: DefinitionLike,
+    *,
+    observe: Observer = ignore,
+    file: str | None = None,
+    spark: Any = None,
 ) -> Feasibility:
     """Count the table of a definition once, and say what its demand means on it.
 

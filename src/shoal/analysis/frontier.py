@@ -8,8 +8,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from shoal.analysis.grid import check_size, read_k, read_suppression
-from shoal.analysis.nodes import Clock, Input, Watch, ignore, levels_of, name_of, prepare_problem
+from shoal.analysis.nodes import (
+    Clock,
+    ignore,
+    levels_of,
+    name_of,
+    prepare_problem,
+)
 from shoal.analysis.trade_off import Optimum, TradeOff, solve_grid
+from shoal.calls import public
 from shoal.definition.read import override
 from shoal.local_release import refuse_local
 from shoal.pipeline import load
@@ -18,6 +25,7 @@ from shoal.report.sections import Section, count
 from shoal.report.shown import Picture, Shown
 
 if TYPE_CHECKING:
+    from shoal.argument_types import DefinitionLike, SparkSession, Watch
     from shoal.definition.model import Definition
     from shoal.search.problem import Problem
 
@@ -151,15 +159,16 @@ class Frontier(Shown):
                 yield f"With {percent(share)} suppression k can be {most} for the price of {price}."
 
 
+@public("frontier")
 def frontier(
-    definition: Input,
+    definition: DefinitionLike,
     k: str | int | Sequence[int] = KS,
     suppression: str | float | Sequence[float | str] | None = None,
     *,
     time_limit: float | None = None,
-    watch: Watch = ignore,
+    watch: Watch | None = None,
     file: str | None = None,
-    spark: Any = None,
+    spark: SparkSession | None = None,
 ) -> Frontier:
     """The proved optimum for every k with every suppression limit; nothing is released.
 
@@ -177,7 +186,13 @@ def frontier(
 
     Returns:
         The points. An interrupt or the time limit ends the work early; what is proved stays.
+
+    Example:
+        >>> costs = shoal.frontier("patients.yaml", k=[5, 10])
+        >>> [(point.k, round(point.loss, 2)) for point in costs.points]
+        [(5, 0.45), (10, 0.53)]
     """
+    watch = watch or ignore
     loaded, file = load(definition), file or name_of(definition)
     instead = "run the definition with one k after the other: `shoal run DEFINITION --k 10`"
     refuse_local(loaded, "the points of a frontier are nodes", instead)

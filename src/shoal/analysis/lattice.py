@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from shoal.analysis.hasse import Drawn, draw, fits_in_rows, neighbourhood
 from shoal.analysis.nodes import (
     Clock,
-    Input,
-    Watch,
     ignore,
     levels_of,
     name_of,
@@ -22,6 +20,7 @@ from shoal.analysis.nodes import (
     rows_of,
     smallest_class,
 )
+from shoal.calls import public
 from shoal.errors import UserError
 from shoal.events import Progress
 from shoal.local_release import refuse_local
@@ -33,6 +32,7 @@ from shoal.search.problem import Lattice
 from shoal.search.strategies.box import BoxSearch
 
 if TYPE_CHECKING:
+    from shoal.argument_types import DefinitionLike, SparkSession, Watch
     from shoal.search.problem import Problem
     from shoal.values import Best, Node
 
@@ -174,14 +174,15 @@ class LatticeNodes(Shown):
             yield f"The safe node with the least loss has the levels {levels}."
 
 
+@public("lattice")
 def lattice(
-    definition: Input,
+    definition: DefinitionLike,
     *,
     near_optimum: bool = False,
     at_most: int = MOST_NODES,
-    watch: Watch = ignore,
+    watch: Watch | None = None,
     file: str | None = None,
-    spark: Any = None,
+    spark: SparkSession | None = None,
 ) -> LatticeNodes:
     """Every node of the lattice of a definition, safe or not; nothing is released.
 
@@ -195,7 +196,13 @@ def lattice(
 
     Raises:
         UserError: when the lattice has more nodes than `at_most`.
+
+    Example:
+        >>> every = shoal.lattice("patients.yaml")
+        >>> len(every.nodes), sum(node.safe for node in every.nodes)
+        (600, 68)
     """
+    watch = watch or ignore
     loaded = load(definition)
     instead = "`shoal explain` says what each column costs with local recoding"
     refuse_local(loaded, "a lattice is made of nodes", instead)

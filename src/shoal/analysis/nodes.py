@@ -8,11 +8,11 @@ attribute at a fixed level, another suppression limit, an attribute that is no q
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from shoal.collapse.read import open_records
 from shoal.definition.model import Search
@@ -21,19 +21,13 @@ from shoal.pipeline import load, prepare
 from shoal.search.run import search
 
 if TYPE_CHECKING:
+    from shoal.argument_types import DefinitionLike, Watch
     from shoal.definition.model import Definition
     from shoal.encode.table import Table
     from shoal.events import Progress
     from shoal.pipeline import Prepared
     from shoal.search.problem import Partition, Problem
     from shoal.values import Best, Node
-
-
-Watch: TypeAlias = Callable[[str], None]
-"""Called with a line that says how far a long work is, at most ten times a second."""
-
-Input: TypeAlias = "Definition | Mapping[str, Any] | str | Path"
-"""A definition, or what one is read from."""
 
 
 def ignore(line: str) -> None:
@@ -88,14 +82,14 @@ def prepare_problem(
 
 
 def read_problem(
-    definition: Input, watch: Watch, file: str | None, spark: Any
+    definition: DefinitionLike, watch: Watch, file: str | None, spark: Any
 ) -> tuple[Definition, Problem]:
     """Read a definition and its source; messages call it `file`, by default its path."""
     loaded = load(definition)
     return loaded, prepare_problem(loaded, watch, file or name_of(definition), spark).problem
 
 
-def name_of(definition: Input) -> str:
+def name_of(definition: DefinitionLike) -> str:
     """What messages call the definition: its path, where it has one."""
     return str(definition) if isinstance(definition, str | Path) else "definition"
 

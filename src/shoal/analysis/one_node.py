@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shoal.analysis.nodes import (
-    Input,
-    Watch,
     ignore,
     levels_of,
     precision_of,
@@ -27,6 +25,7 @@ from shoal.report.counts import columns_of, exposure_of, treatment
 from shoal.report.result import finite
 
 if TYPE_CHECKING:
+    from shoal.argument_types import DefinitionLike, Watch
     from shoal.search.problem import Partition, Problem
     from shoal.values import Exposure, Node
 
@@ -88,7 +87,7 @@ class NodeReport:
 
 
 def describe_node(
-    definition: Input,
+    definition: DefinitionLike,
     levels: Mapping[str, int],
     other: Mapping[str, int] | None = None,
     *,

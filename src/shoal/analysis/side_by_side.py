@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from shoal.analysis.distributions import compare_counts, distribution_of
-from shoal.analysis.nodes import Input, Watch, ignore, levels_of, name_of, prepare_problem
+from shoal.analysis.nodes import (
+    ignore,
+    levels_of,
+    name_of,
+    prepare_problem,
+)
 from shoal.analysis.one_node import exposure_before
 from shoal.choosing import judge_node, node_of
 from shoal.local_release import full_domain_only, local_classes, local_levels
@@ -26,6 +31,7 @@ from shoal.report.result import finite
 
 if TYPE_CHECKING:
     from shoal.analysis.distributions import Distribution
+    from shoal.argument_types import DefinitionLike, Watch
     from shoal.encode.table import Table
     from shoal.kept_search import KeptSearch
     from shoal.pipeline import Prepared
@@ -124,7 +130,7 @@ class SideBySide:
 
 
 def side_by_side(
-    definition: Input,
+    definition: DefinitionLike,
     levels: Mapping[str, int] | None = None,
     *,
     kept: KeptSearch | None = None,

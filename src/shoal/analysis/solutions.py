@@ -10,8 +10,6 @@ from shoal.analysis.hasse import Drawn, draw, fits_in_rows, that_fit
 from shoal.analysis.minimal import MinimalNodes
 from shoal.analysis.nodes import (
     Clock,
-    Input,
-    Watch,
     ignore,
     levels_of,
     name_of,
@@ -20,6 +18,7 @@ from shoal.analysis.nodes import (
     rows_of,
     smallest_class,
 )
+from shoal.calls import public
 from shoal.errors import BadDefinition, Mistake
 from shoal.events import Progress, Proved, Stopped
 from shoal.local_release import refuse_local
@@ -31,6 +30,7 @@ from shoal.search.run import no_solution
 from shoal.search.strategies.box import BoxSearch
 
 if TYPE_CHECKING:
+    from shoal.argument_types import DefinitionLike, SparkSession, Watch
     from shoal.search.problem import Problem
     from shoal.values import Best
 
@@ -140,16 +140,17 @@ class Solutions(Shown):
             )
 
 
+@public("solutions")
 def solutions(
-    definition: Input,
+    definition: DefinitionLike,
     best: int = 10,
     *,
     minimal: bool = False,
     time_limit: float | None = None,
     at_most: int = MOST_MINIMAL,
-    watch: Watch = ignore,
+    watch: Watch | None = None,
     file: str | None = None,
-    spark: Any = None,
+    spark: SparkSession | None = None,
 ) -> Solutions:
     """The safe nodes of a definition that lose least; nothing is released.
 
@@ -169,7 +170,13 @@ def solutions(
 
     Raises:
         Infeasible: when no node is safe.
+
+    Example:
+        >>> best = shoal.solutions("patients.yaml", best=3)
+        >>> best.proved, best.solutions[0].loss <= best.solutions[1].loss
+        (3, True)
     """
+    watch = watch or ignore
     file = file or name_of(definition)
     if best < 1 or at_most < 1:
         key, number = ("best", best) if best < 1 else ("at_most", at_most)

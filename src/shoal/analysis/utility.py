@@ -13,6 +13,7 @@ from shoal.analysis.measures import LossOf, measures_of
 from shoal.analysis.mixed_quality import NOT_KNOWN
 from shoal.analysis.mixed_release import MixedRelease
 from shoal.analysis.released import find_release
+from shoal.calls import public
 from shoal.local_release import full_domain_only
 from shoal.pipeline import load
 from shoal.report.drawing import arrange
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from shoal.analysis.distributions import Distribution
     from shoal.analysis.quality import Quality
     from shoal.analysis.released import Measured
-    from shoal.definition.model import Definition
+    from shoal.argument_types import DefinitionLike, SparkSession
     from shoal.values import StatedLevels
 
 MOST_LABELS = 8
@@ -137,11 +138,12 @@ class UtilityReport(Shown):
             yield Section("What was not measured", (said,))
 
 
+@public("utility")
 def utility(
-    definition: Definition | Mapping[str, Any] | str | Path,
+    definition: DefinitionLike,
     target: str | None = None,
     *,
-    spark: Any = None,
+    spark: SparkSession | None = None,
 ) -> UtilityReport:
     """What the release of a definition is still good for.
 
@@ -156,6 +158,11 @@ def utility(
 
     Returns:
         The report: losses, quality measures, distributions and dependence before and after.
+
+    Example:
+        >>> measured = shoal.utility("patients.yaml")
+        >>> measured.source_records
+        2000
     """
     file = str(definition) if isinstance(definition, str | Path) else "definition"
     loaded = load(definition)

@@ -12,8 +12,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shoal.analysis.nodes import (
-    Input,
-    Watch,
     ignore,
     levels_of,
     name_of,
@@ -21,6 +19,7 @@ from shoal.analysis.nodes import (
     prepare_problem,
     with_level,
 )
+from shoal.calls import public
 from shoal.choosing import node_of
 from shoal.events import Progress, Proved, Stopped
 from shoal.local_release import refuse_local
@@ -30,6 +29,7 @@ from shoal.report.shown import Shown
 from shoal.search.run import no_solution
 
 if TYPE_CHECKING:
+    from shoal.argument_types import DefinitionLike, SparkSession, Watch
     from shoal.definition.model import Definition, Search
     from shoal.search.problem import Problem
     from shoal.values import Best, Node
@@ -174,13 +174,14 @@ class WhatIf(Shown):
         return each.question, suppressed, safe, best, loss
 
 
+@public("what_if")
 def what_if(
-    definition: Input,
+    definition: DefinitionLike,
     node: Mapping[str, int] | None = None,
     *,
-    watch: Watch = ignore,
+    watch: Watch | None = None,
     file: str | None = None,
-    spark: Any = None,
+    spark: SparkSession | None = None,
 ) -> WhatIf:
     """What single changes of a node would mean; nothing is released.
 
@@ -193,7 +194,13 @@ def what_if(
 
     Returns:
         An answer for each column that can be a level lower, and for a percent more of suppression.
+
+    Example:
+        >>> answers = shoal.what_if("patients.yaml")
+        >>> len(answers.records())
+        5
     """
+    watch = watch or ignore
     file = file or name_of(definition)
     loaded = load(definition)
     instead = "`shoal explain` says what each column costs with local recoding"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from shoal.report.result import to_dict
 from shoal.report.sections import Section, answers, count
@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from shoal.applying.together import Together
     from shoal.report.result import ShownResult
 
+Released = TypeVar("Released")
+"""The kind of frame that was released; None where the release was written."""
+
 
 @dataclass(frozen=True, repr=False)
-class Applied(Shown):
+class Applied(Shown, Generic[Released]):
     """What applying a transformation did.
 
     `result` is that of a run. `unknown` records were suppressed since a value of theirs has no
@@ -29,7 +32,7 @@ class Applied(Shown):
     transformation: str
     unknown: int = 0
     together: Together | None = None
-    frame: Any = None
+    frame: Released = None  # type: ignore[assignment]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as `shoal apply --json` writes them."""

@@ -8,11 +8,11 @@ nothing to search for.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from shoal.applying.applied import Applied
 from shoal.applying.known import recode_known, without_unknown
@@ -26,8 +26,7 @@ from shoal.applying.matching import (
 from shoal.applying.opening import (
     check_written_apart,
     definition_of,
-    is_named,
-    located,
+    earlier_release,
     opened_data,
     opened_release,
 )
@@ -38,12 +37,14 @@ from shoal.applying.together import (
     refuse_persons,
     refuse_same_data,
 )
+from shoal.calls import public
 from shoal.engines.base import StagedFrame
 from shoal.engines.local_files import FOLDER, owned
 from shoal.engines.opening import check_apart, check_target, one_session
 from shoal.errors import BadData, Infeasible
 from shoal.events import History, Phase, Proved, Released
 from shoal.local_release import local_levels
+from shoal.opened import is_named
 from shoal.pipeline import ignore, prepare
 from shoal.recoding.local.solution import LocalBest
 from shoal.release.transformation import read_transformation
@@ -52,6 +53,7 @@ from shoal.report.result import Stopwatch
 
 if TYPE_CHECKING:
     from shoal.applying.placing import Placed
+    from shoal.argument_types import Frame, Location, SourceLike, SparkSession
     from shoal.definition.model import Definition
     from shoal.engines.base import Source, Staged
     from shoal.engines.options import Target
@@ -62,16 +64,43 @@ APPLIED = "applied"
 """The status of a result: the node was not searched for."""
 
 
+@overload
 def apply(
     transformation: str | Path,
-    data: Any,
-    output: Any = None,
+    data: Frame,
+    output: None = ...,
     *,
-    release: Any = None,
+    release: SourceLike | None = ...,
+    suppress_new: bool = ...,
+    observe: Observer | None = ...,
+    spark: SparkSession | None = ...,
+) -> Applied[Frame]: ...
+
+
+@overload
+def apply(
+    transformation: str | Path,
+    data: SourceLike,
+    output: Location,
+    *,
+    release: SourceLike | None = ...,
+    suppress_new: bool = ...,
+    observe: Observer | None = ...,
+    spark: SparkSession | None = ...,
+) -> Applied[None]: ...
+
+
+@public("apply")
+def apply(
+    transformation: str | Path,
+    data: SourceLike,
+    output: Location | None = None,
+    *,
+    release: SourceLike | None = None,
     suppress_new: bool = False,
-    observe: Observer = ignore,
-    spark: Any = None,
-) -> Applied:
+    observe: Observer | None = None,
+    spark: SparkSession | None = None,
+) -> Applied[Any]:
     """Recode new records with the levels and labels of an earlier release, and verify them.
 
     In local recoding a new record gets the labels of the finest released class that covers it.
@@ -81,7 +110,8 @@ def apply(
         data: The new records: a path or glob, what a definition says of a source (such as
             `{"url": ..., "table": ...}`), or a frame.
         output: Where to write, as in a definition: a path, or such a mapping. A frame may be
-            released without one: then `frame` of what is returned has it.
+            released without one: then `frame` of what is returned is the release, with the types
+            that `shoal.anonymize` gives.
         release: An earlier release, given like the data. The new records are then judged together
             with it: they may hide in its classes.
         suppress_new: Suppress records with values that have no label, and classes that do not meet
@@ -96,7 +126,14 @@ def apply(
     Raises:
         BadData: for a file that is no transformation, other columns, values without a label.
         Infeasible: when classes of new records do not meet the demands.
+
+    Example:
+        >>> result = shoal.run("patients.yaml", transformation="recoding.json")
+        >>> applied = shoal.apply("recoding.json", "patients.csv", "again.csv")
+        >>> applied.result.verified, applied.result.levels == result.levels
+        (True, True)
     """
+    observe = observe or ignore
     found = read_transformation(Path(transformation))
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix=owned(FOLDER))))
@@ -105,7 +142,7 @@ def apply(
         target = None if definition.output is None else definition.output.target()
         if target is None and is_named(data):
             raise _no_output()
-        earlier = None if release is None else located(release)
+        earlier = None if release is None else earlier_release(release)
         if target is not None:
             read = [definition.source] * is_named(data) + ([earlier] if earlier else [])
             options = [each.options() for each in read]
@@ -144,7 +181,7 @@ class Job:
 
     def release(
         self, source: Source, earlier: Source | None, target: Target | None
-    ) -> tuple[Staged, Applied]:
+    ) -> tuple[Staged, Applied[Any]]:
         """The new records recoded and verified, where nobody sees them yet."""
         watch = Stopwatch()
         self.observe(Phase("read", source.name))
@@ -179,6 +216,7 @@ class Job:
             recode=recode_known,
             judge=judge_alone if earlier is None else judge_together(earlier),
             spark=self.spark,
+            open_to_change=self._open_to_change(),
         )
         result = replace(
             result,
@@ -193,6 +231,15 @@ class Job:
             result = union.in_result(result)
         both = None if union is None else union.together
         return staged, Applied(result, self.found.name, left_out, both)
+
+    def _open_to_change(self) -> list[str]:
+        """The quasi-identifiers that the first release did not hold at level 0."""
+        given = self.found.definition["attributes"]
+        return [
+            name
+            for name in self.definition.quasi_identifiers
+            if not isinstance(given[name], Mapping) or str(given[name].get("limit")) != "0"
+        ]
 
     def _placed(self, prepared: Prepared, source: Source, earlier: Source | None) -> Placed:
         """The classes of the new records, and what they cost."""

@@ -13,12 +13,11 @@ from shoal.definition.model import Several
 from shoal.definition.outputs import check_written, would_overwrite
 from shoal.definition.read import from_mapping
 from shoal.engines.duckdb.files import open_files
-from shoal.engines.frames.source import is_spark, open_frame
 from shoal.engines.local_files import FOLDER, is_same_file, owned
 from shoal.engines.opening import open_source
 from shoal.engines.options import FileOptions
-from shoal.engines.spark import open_frame as open_spark_frame
 from shoal.events import Working
+from shoal.opened import is_named, located, open_any_frame, plain
 from shoal.release.transformation import read_transformation, restored
 
 if TYPE_CHECKING:
@@ -42,13 +41,13 @@ def definition_of(found: Transformation, data: Any, output: Any, folder: Path) -
         if isinstance(level := found.levels.get(name), int):
             attribute |= {"from": level, "limit": level}
         attributes[name] = attribute
-    source = _plain(data) if is_named(data) else "frame"
+    source = plain(data) if is_named(data) else "frame"
     mapping = {**found.definition, "source": source, "attributes": attributes}
     definition = from_mapping(mapping, file=found.name)
     if output is None:
         return definition
     bare = {"source": "-", "k": 2, "attributes": {"any": "quasi-identifier"}}
-    target = from_mapping({**bare, "output": _plain(output)}, file="the output").output
+    target = from_mapping({**bare, "output": plain(output)}, file="the output").output
     return definition.model_copy(update={"output": target})
 
 
@@ -67,7 +66,7 @@ def check_written_apart(
     for key, path in {**written, **({} if output is None else {"output": output})}.items():
         if is_same_file(path, transformation):
             raise would_overwrite(key, f"{str(path)!r} is the transformation")
-    earlier = None if release is None else located(release)
+    earlier = None if release is None else earlier_release(release)
     if earlier is not None:
         both = Several.model_validate((*definition.source.locations, *earlier.locations))
         definition = definition.model_copy(update={"source": both})
@@ -82,21 +81,9 @@ def check_result(transformation: Path, data: Any, output: Any, release: Any, res
         check_written_apart(definition, transformation, release, {"result": result})
 
 
-def is_named(data: Any) -> bool:
-    """Whether data is what a definition can name, and no frame."""
-    return isinstance(data, str | Path | dict | list | tuple)
-
-
-def _plain(location: Any) -> Any:
-    return str(location) if isinstance(location, Path) else location
-
-
-def located(release: Any) -> SourceLocation | Several | None:
+def earlier_release(release: Any) -> SourceLocation | Several | None:
     """Where an earlier release is; None for a frame."""
-    if not is_named(release):
-        return None
-    bare = {"k": 2, "attributes": {"any": "quasi-identifier"}}
-    return from_mapping({"source": _plain(release), **bare}, file="the earlier release").source
+    return located(release, "the earlier release") if is_named(release) else None
 
 
 def opened_data(definition: Definition, data: Any, observe: Observer, spark: Any) -> Source:
@@ -107,16 +94,14 @@ def opened_data(definition: Definition, data: Any, observe: Observer, spark: Any
 
     if is_named(data):
         return open_records(definition, progress, spark)
-    if is_spark(data):
-        return open_spark_frame(data)
-    return open_frame(data, resources=definition.engine.resources(progress))
+    return open_any_frame(data, resources=definition.engine.resources(progress))
 
 
 def opened_release(release: Any, definition: Definition, spark: Any) -> Source:
     """An earlier release, as it is stored where the engine can tell."""
-    location = located(release)
+    location = earlier_release(release)
     if location is None:
-        return open_spark_frame(release) if is_spark(release) else open_frame(release, stored=True)
+        return open_any_frame(release, stored=True)
     options, names = location.options(), set(definition.attributes)
     if isinstance(options, FileOptions):
         header = True if options.header is None else options.header

@@ -122,7 +122,7 @@ def _remove_leftovers(output: Any) -> None:
         sweep_own(Path(path).resolve().parent, None)
 
 
-def _show(applied: Applied, json: str | None) -> None:
+def _show(applied: Applied[Any], json: str | None) -> None:
     """The summary of the release, and what holds of it beyond a run."""
     from shoal.cli.terminal import show_result
 

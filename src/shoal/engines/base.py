@@ -141,6 +141,9 @@ class Recoding:
     these labels in place of its own. That is local recoding: `classes` are tuples of values, each
     in one row, and a record is released as text. A record that does not pass has no labels, so it
     shows no quasi-identifier when it is marked.
+
+    Keys in `texts` are released as text even if they are not generalized, so that the type of a
+    column does not depend on its level.
     """
 
     columns: tuple[str, ...]
@@ -151,13 +154,23 @@ class Recoding:
     mark: bool = False
     complete: bool = False
     labels: pa.Table | None = None
+    texts: Collection[str] = ()
 
     def is_unchanged(self, name: str) -> bool:
         """Whether a column is released in its own type: not generalized, or to level 0."""
         generalization = self.generalized.get(name)
         if generalization is None:
             return True
-        return self.labels is None and not generalization.changes
+        return self.labels is None and not generalization.changes and name not in self.texts
+
+    def is_spelled(self, name: str) -> bool:
+        """Whether a key is released as the text of its value, which its class has."""
+        return name in self.texts and not self.generalized[name].values
+
+    @property
+    def blanks(self) -> Collection[str]:
+        """The columns that may be null in a record that is marked."""
+        return self.blanked if self.mark else ()
 
     def same_in_class(self) -> list[str]:
         """The released keys that are the same in all records of a class, and blank in the others.

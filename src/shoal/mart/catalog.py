@@ -250,3 +250,7 @@ class Catalog(DefinitionPart):
         for name, lookup in self.maps.items():
             if isinstance(lookup, Lookup) and lookup.path is not None:
                 yield lookup.path, f"the map {name!r}"
+
+
+CatalogLike: TypeAlias = Catalog | Mapping[str, object] | str | Path
+"""A catalog of a data mart; or what one is read from."""

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from shoal.calls import public
 from shoal.engines.local_files import check_writable
 from shoal.engines.opening import (
     check_apart,
@@ -43,11 +44,12 @@ from shoal.mart.subrequests import Resolved, subrequests
 from shoal.report.result import Stopwatch
 
 if TYPE_CHECKING:
+    from shoal.argument_types import Location, SparkSession
     from shoal.engines.base import Source
     from shoal.engines.options import Target
-    from shoal.mart.catalog import Catalog, ColumnRef
+    from shoal.mart.catalog import Catalog, CatalogLike, ColumnRef
     from shoal.mart.linking import LinkedTable
-    from shoal.mart.request import Request
+    from shoal.mart.request import Request, RequestLike
     from shoal.mart.result import MartResult
 
 Observer: TypeAlias = Callable[[Event], None]
@@ -57,16 +59,17 @@ def ignore(event: Event) -> None:
     """Observe nothing."""
 
 
+@public("mart.request")
 def request(
-    catalog: Catalog | Mapping[str, Any] | str | Path,
-    request: Request | Mapping[str, Any] | str | Path,
+    catalog: CatalogLike,
+    request: RequestLike,
     *,
-    output: str | Path | Mapping[str, Any] | None = None,
+    output: Location | None = None,
     asker: str | None = None,
     k: int | None = None,
     report: str | Path | None = None,
-    observe: Observer = ignore,
-    spark: Any = None,
+    observe: Observer | None = None,
+    spark: SparkSession | None = None,
     further: Mapping[str, Path] | None = None,
 ) -> MartResult:
     """Answer a request to a data mart with a verified release, and return what was done.
@@ -78,14 +81,23 @@ def request(
         asker: Who asks, in place of whom the request names.
         k: The least number of persons in a class, in place of the request's.
         report: Where to write a report (.html, .md, .txt or .json), in place of the request's.
-        observe: Called with every event.
+        observe: Called with every event. Without it a notebook shows the progress.
         spark: The session for what is read or written in Spark, else one is made.
         further: Files that the caller will write, by what messages call them; they must overwrite
             nothing that is read.
 
+    Returns:
+        What was released: rows, persons, levels, and the digest of its entry in the log.
+
     Every request leaves an entry in the log of the catalog, also when it ends with an error. After
     an error, the old output or none is there.
+
+    Example:
+        >>> result = shoal.mart.request("catalog.yaml", "request.yaml", output="mart.csv")
+        >>> result.verified, result.rows_released > 0
+        (True, True)
     """
+    observe = observe or ignore
     watch = Stopwatch()
     with recorded_mistakes(catalog):
         mart = load_catalog(catalog)
@@ -154,14 +166,14 @@ def request(
     return result
 
 
-def load_catalog(catalog: Catalog | Mapping[str, Any] | str | Path) -> Catalog:
+def load_catalog(catalog: CatalogLike) -> Catalog:
     """A catalog from a path, a mapping or a model."""
     if isinstance(catalog, str | Path):
         return read_catalog(catalog)
     return catalog_from_mapping(catalog) if isinstance(catalog, Mapping) else catalog
 
 
-def load_request(request: Request | Mapping[str, Any] | str | Path) -> Request:
+def load_request(request: RequestLike) -> Request:
     """A request from a path, a mapping or a model."""
     if isinstance(request, str | Path):
         return read_request(request)
@@ -173,9 +185,7 @@ def _files(**given: object) -> dict[str, Path]:
     return {name: Path(each) for name, each in given.items() if isinstance(each, str | Path)}
 
 
-def _overridden(
-    request: Request, output: str | Path | Mapping[str, Any] | None, **others: Any
-) -> Request:
+def _overridden(request: Request, output: Location | None, **others: Any) -> Request:
     """The request with what the caller says in place of it."""
     changed = {name: value for name, value in others.items() if value is not None}
     if output is not None:

@@ -17,19 +17,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from shoal.calls import public
 from shoal.errors import Bug, ShoalError
 from shoal.mart.comparing import overlap_refused
 from shoal.mart.log import Log
-from shoal.mart.pipeline import Observer, ignore, load_catalog, load_request, request
+from shoal.mart.pipeline import Observer, load_catalog, load_request, request
 from shoal.mart.recording import as_asked, reason_of
 
 if TYPE_CHECKING:
-    from shoal.mart.catalog import Catalog
-    from shoal.mart.request import Request
+    from shoal.argument_types import SparkSession
+    from shoal.mart.catalog import CatalogLike
+    from shoal.mart.request import RequestLike
     from shoal.mart.result import MartResult
 
-    AnyCatalog = Catalog | Mapping[str, Any] | str | Path
-    AnyRequest = Request | Mapping[str, Any] | str | Path
 
 ESTIMATED = "estimated"
 """The kind of the log's entry of an estimate."""
@@ -73,18 +73,31 @@ class Estimate:
         return asdict(self)
 
 
+@public("mart.preview")
 def preview(
-    catalog: AnyCatalog,
-    asked: AnyRequest,
+    catalog: CatalogLike,
+    asked: RequestLike,
     *,
     asker: str,
     folder: Path | None = None,
-    observe: Observer = ignore,
-    spark: Any = None,
+    observe: Observer | None = None,
+    spark: SparkSession | None = None,
 ) -> Preview:
     """What a request would release, and what would refuse it; nothing is released or logged.
 
     The files of the run are in a new folder inside `folder`, which is gone at the end.
+
+    Args:
+        catalog: The catalog, or the path of its file, or a mapping with its keys.
+        asked: The request, in the same forms.
+        asker: Who asks.
+        folder: Where the files of the run are meanwhile, by default where temporary files go.
+        observe: Called with every event. Without it a notebook shows the progress.
+        spark: The session for what is read in Spark, else one is made.
+
+    Example:
+        >>> shoal.mart.preview("catalog.yaml", "request.yaml", asker="study").refusal is None
+        True
     """
     mart = load_catalog(catalog)
     with TemporaryDirectory(prefix="preview-", dir=folder) as name:
@@ -109,18 +122,32 @@ def preview(
     return Preview(result, overlap_refused(result.overlaps) if refuses else None)
 
 
+@public("mart.estimate")
 def estimate(
-    catalog: AnyCatalog,
-    asked: AnyRequest,
+    catalog: CatalogLike,
+    asked: RequestLike,
     *,
     asker: str,
     folder: Path | None = None,
-    observe: Observer = ignore,
-    spark: Any = None,
+    observe: Observer | None = None,
+    spark: SparkSession | None = None,
 ) -> Estimate:
     """About what a request would release, for its asker; the error that would refuse it else.
 
     The log gets an entry in both cases, before the asker is answered.
+
+    Args:
+        catalog: The catalog, or the path of its file, or a mapping with its keys.
+        asked: The request, in the same forms.
+        asker: Who asks.
+        folder: Where the files of the run are meanwhile, by default where temporary files go.
+        observe: Called with every event. Without it a notebook shows the progress.
+        spark: The session for what is read in Spark, else one is made.
+
+    Example:
+        >>> about = shoal.mart.estimate("catalog.yaml", "request.yaml", asker="study")
+        >>> about.at_least <= about.at_most
+        True
     """
     mart, written = load_catalog(catalog), load_request(asked)
     log = Log(mart.log)

@@ -29,6 +29,10 @@ def read_catalog(path: str | Path) -> Catalog:
 
     The ending says YAML, JSON or XML; with any other ending the content does. All mistakes of the
     file are raised together as one BadDefinition.
+
+    Example:
+        >>> shoal.mart.read_catalog("catalog.yaml").name
+        'six patients'
     """
     path = Path(path)
     parsed = parse(content(path), str(path), path.suffix.lower(), _catalog_xml)
@@ -36,19 +40,38 @@ def read_catalog(path: str | Path) -> Catalog:
 
 
 def read_request(path: str | Path) -> Request:
-    """The request in a file; its relative paths are relative to the file's folder."""
+    """The request in a file; its relative paths are relative to the file's folder.
+
+    Example:
+        >>> shoal.mart.read_request("request.yaml").k
+        2
+    """
     path = Path(path)
     parsed = parse(content(path), str(path), path.suffix.lower(), _request_xml)
     return _request(parsed, str(path), path.parent)
 
 
-def catalog_from_mapping(data: Mapping[str, Any], folder: Path = Path()) -> Catalog:
-    """The catalog in a mapping with the keys of a catalog file."""
+def catalog_from_mapping(data: Mapping[str, object], folder: Path = Path()) -> Catalog:
+    """The catalog in a mapping with the keys of a catalog file.
+
+    Relative paths are relative to the folder.
+
+    Example:
+        >>> shoal.mart.catalog_from_mapping(yaml.safe_load(open("catalog.yaml"))).name
+        'six patients'
+    """
     return _catalog(Parsed(data), "catalog", folder, None)
 
 
-def request_from_mapping(data: Mapping[str, Any], folder: Path = Path()) -> Request:
-    """The request in a mapping with the keys of a request file."""
+def request_from_mapping(data: Mapping[str, object], folder: Path = Path()) -> Request:
+    """The request in a mapping with the keys of a request file.
+
+    Relative paths are relative to the folder.
+
+    Example:
+        >>> shoal.mart.request_from_mapping({"project": ["PT", "BMI"], "k": 3}).k
+        3
+    """
     return _request(Parsed(data), "request", folder)
 
 

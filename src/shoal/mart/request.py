@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
@@ -52,3 +53,7 @@ class Request(DefinitionPart):
         if self.loss is not None:
             return self.loss
         return LossChoice(name="iyengar" if self.recoding == "local" else "weighted")
+
+
+RequestLike: TypeAlias = Request | Mapping[str, object] | str | Path
+"""A request to a data mart; or what one is read from."""

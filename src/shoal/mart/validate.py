@@ -26,13 +26,23 @@ LABELLED = ("=", "!=", "in")
 
 
 def request_mistakes(
-    catalog: Catalog, data: Mapping[str, Any], asker: str | None
+    catalog: Catalog, data: Mapping[str, Any], asker: str | None = None
 ) -> tuple[Mistake, ...]:
     """Every mistake of a request that the catalog shows, with the key where it is made.
 
     Keys are those of the file: `project.0`, `select.1`, `k`, `limits.PT`. Every mistake has the
     code that the request would be refused with. Where some keys cannot be read, the others are
     checked all the same. Of a source that the asker may not ask for nothing is told.
+
+    Args:
+        catalog: The catalog, as `read_catalog` gives it.
+        data: The request, a mapping with the keys of a request file.
+        asker: Who asks, in place of whom the request names.
+
+    Example:
+        >>> catalog = shoal.mart.read_catalog("catalog.yaml")
+        >>> [m.key for m in shoal.mart.request_mistakes(catalog, {"project": ["PX"]})]
+        ['project.0']
     """
     seen = _Seen(catalog, asker)
     found: list[Mistake] = []

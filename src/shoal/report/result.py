@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    import pandas  # type: ignore[import-untyped]
+
     from shoal.definition.model import Definition
     from shoal.encode.table import Table
     from shoal.errors import Infeasible
@@ -43,7 +45,7 @@ class ShownResult(Result):
     progress of the search below each other.
     """
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """What was done to each quasi-identifier, as a pandas data frame."""
         columns = ("level", "height", "loss", "left_out", "information_loss", "priority", "example")
         return data_frame(

@@ -30,6 +30,7 @@ from shoal.report.sections import (
     in_short,
     lost,
     safety,
+    verified_from,
     warning_section,
     where,
 )
@@ -150,7 +151,7 @@ def _certificate(result: Result) -> Section:
     """The checksums that `shoal verify` compares."""
     if result.failure is not None:
         return Section("Certificate")
-    rows = [("verified", "yes, from the written release" if result.verified else "no")]
+    rows = [("verified", f"yes, from {verified_from(result)}" if result.verified else "no")]
     if result.input_sha256 is not None:
         rows.append(("SHA-256 of the input", result.input_sha256))
     if result.output_sha256 is not None:

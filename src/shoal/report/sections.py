@@ -131,8 +131,9 @@ def _safe(result: Result) -> str:
     among = "persons" if result.smallest_class_persons is not None else "records"
     least = result.after.smallest_class
     before = "" if result.before is None else f" In the source it was {result.before.highest:.0%}."
+    what = "written release" if result.output is not None else "returned frame itself"
     return (
-        "Yes. The written release was counted afresh: every record shares its quasi-identifiers "
+        f"Yes. The {what} was counted afresh: every record shares its quasi-identifiers "
         f"with at least {least - 1:,} other {among}. Who looks for a person in it picks the right "
         f"record with a chance of at most 1 in {least:,} ({result.after.highest:.1%}).{before}"
     )
@@ -263,10 +264,24 @@ def safety(result: Result) -> str:
     if result.smallest_class_persons is not None:
         persons = f", and each has at least {count(result.smallest_class_persons, 'person')}"
     return (
-        f"Safe: verified from the written release. {demands(result)}; the smallest of "
+        f"Safe: verified from {verified_from(result)}. {demands(result)}; the smallest of "
         f"{count(result.classes, 'class', 'classes')} has {count(result.smallest_class, 'record')}"
         f"{persons}."
     )
+
+
+def verified_from(result: Result) -> str:
+    """What the verifier counted: what was written, or in memory the very frame that is returned."""
+    if result.output is not None:
+        return "the written release"
+    return "the returned frame itself, counted afresh"
+
+
+def counted(result: Result) -> str:
+    """What the verifier counted, in numbers."""
+    records = count(result.records - result.removed - result.suppressed, "record")
+    classes = count(result.classes, "class", "classes")
+    return f"{records} in {classes}, the smallest of {result.smallest_class:,}; {demands(result)}"
 
 
 def demands(result: Result) -> str:
@@ -366,13 +381,21 @@ DOING = {
 
 
 def show_progress(event: Event) -> None:
-    """Print each step and each better solution: `shoal.run(..., observe=shoal.show_progress)`."""
+    """Print each step and each better solution of a run.
+
+    Example:
+        >>> result = shoal.run("patients.yaml", observe=shoal.show_progress)
+        Reading patients.csv
+        Searching 2,000 tuples, 600 nodes
+          ...
+        Released: release.csv
+    """
     if isinstance(event, Phase) and event.name in DOING:
         print(" ".join(filter(None, (DOING[event.name], event.detail))), flush=True)  # noqa: T201
     elif isinstance(event, Improved | Proved | Stopped):
         print(f"  {standing(event)}", flush=True)  # noqa: T201
     elif isinstance(event, Released):
-        print(f"Released: {event.result.output}", flush=True)  # noqa: T201
+        print(f"Released: {event.result.output or 'in memory'}", flush=True)  # noqa: T201
 
 
 def standing(event: Progress) -> str:

@@ -14,6 +14,8 @@ from shoal.report.drawing import standing_alone
 from shoal.report.render import html_card, plain_sections
 
 if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped]
+
     from shoal.report.sections import Section
 
 
@@ -34,10 +36,10 @@ class Picture:
         return standing_alone(self.svg)
 
 
-def data_frame(records: Sequence[Mapping[str, Any]]) -> Any:
+def data_frame(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
     """Rows as a pandas data frame."""
     try:
-        import pandas as pd  # type: ignore[import-untyped]
+        import pandas as pd
     except ImportError:
         what = "pandas is not installed, so there is no data frame to make"
         raise UserError(what, code="no-pandas", hint="pip install pandas") from None
@@ -61,7 +63,7 @@ class Shown(ABC):
     def records(self) -> Sequence[Mapping[str, Any]]:
         """The rows of the value as plain values, a mapping from column to value for each."""
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas data frame."""
         return data_frame(self.records())
 

@@ -77,11 +77,13 @@ def _from_texts(texts: list[str | None], kind: Any) -> Any:
     return pd.Series(pd.array(texts, dtype=kind))
 
 
-def to_pandas(table: pa.Table, frame: Any, unchanged: Collection[str]) -> Any:
+def to_pandas(
+    table: pa.Table, frame: Any, unchanged: Collection[str], blanks: Collection[str] = ()
+) -> Any:
     """An Arrow table as a frame; what is unchanged gets the types of the original frame.
 
-    Where a value is missing now and the type has no missing values, it is the nullable type of the
-    same values. Categories that no record has any more are dropped.
+    Where values of `blanks` may be missing now and the type has no missing values, it is the
+    nullable type of the same values. Categories that no record has any more are dropped.
     """
     types = {str(name): kind for name, kind in zip(frame.columns, frame.dtypes, strict=True)}
     columns = {}
@@ -93,20 +95,20 @@ def to_pandas(table: pa.Table, frame: Any, unchanged: Collection[str]) -> Any:
             numbers = [None if text is None else int(text) for text in column.to_pylist()]
             columns[name] = pd.Series(numbers, dtype=object)
         else:
-            columns[name] = _series(column, types[name])
+            columns[name] = _series(column, types[name], nullable=name in blanks)
     return pd.DataFrame(columns)
 
 
-def _series(column: pa.ChunkedArray, kind: Any) -> Any:
+def _series(column: pa.ChunkedArray, kind: Any, *, nullable: bool = False) -> Any:
     """A column as a series of a type of pandas, with the values that it has."""
     if isinstance(kind, pd.CategoricalDtype):
-        dense = _series(_decoded(column), kind.categories.dtype)
+        dense = _series(_decoded(column), kind.categories.dtype, nullable=True)
         occur = kind.categories[kind.categories.isin(dense.dropna())]
         return dense.astype(pd.CategoricalDtype(occur, ordered=kind.ordered))
     if isinstance(kind, pd.PeriodDtype):
         return _from_texts(column.to_pylist(), kind)
     if isinstance(kind, pd.SparseDtype):
-        dense = _series(column, kind.subtype)
+        dense = _series(column, kind.subtype, nullable=nullable)
         return dense.astype(kind) if dense.dtype == kind.subtype else dense
     if hasattr(kind, "__from_arrow__"):
         return pd.Series(kind.__from_arrow__(column))
@@ -114,7 +116,7 @@ def _series(column: pa.ChunkedArray, kind: Any) -> Any:
         return pd.Series(column.to_pylist(), dtype=object)
     if kind.kind == "O":
         return pd.Series(column.to_pandas(integer_object_nulls=True), dtype=object)
-    if kind.kind in "biu" and column.null_count:
+    if kind.kind in "biu" and nullable:
         return pd.Series(_nullable(kind).__from_arrow__(column))
     return column.to_pandas().astype(kind)
 

@@ -39,9 +39,10 @@ def _has_no_arrow(kind: Any) -> bool:
 
 
 def to_polars(table: pa.Table, frame: Any, unchanged: Collection[str]) -> Any:
-    """An Arrow table as a frame; what is unchanged gets the types of the original frame.
+    """An Arrow table as a frame, lazy if the original one is.
 
-    Categories that no record has any more are dropped.
+    What is unchanged gets the types of the original. Categories that no record has any more are
+    dropped.
     """
     released = polars.DataFrame(table)
     before = frame.collect_schema()
@@ -53,4 +54,4 @@ def to_polars(table: pa.Table, frame: Any, unchanged: Collection[str]) -> Any:
             kind = polars.Enum([each for each in kind.categories if each in occur])
             released = released.with_columns(texts.alias(name))
         released = released.with_columns(polars.col(name).cast(kind))
-    return released
+    return released.lazy() if isinstance(frame, polars.LazyFrame) else released

@@ -59,14 +59,19 @@ class Original:
     frame: Any
     schema: pa.Schema
 
-    def like(self, table: pa.Table, unchanged: Collection[str]) -> Any:
+    def like(
+        self, table: pa.Table, unchanged: Collection[str], blanks: Collection[str] = ()
+    ) -> Any:
         """The table as a frame of the same kind, with the original types for what is unchanged.
 
-        A categorical lists the categories that occur in the table and no others: the list of the
-        original would show values that only suppressed records have.
+        All other columns are text. `blanks` are columns that may have missing values where the
+        original had none. A categorical lists the categories that occur in the table and no others:
+        the list of the original would show values that only suppressed records have.
         """
         columns = [
-            from_duckdb(column, self.schema.field(name).type) if name in unchanged else column
+            from_duckdb(column, self.schema.field(name).type)
+            if name in unchanged
+            else column.cast(pa.string())
             for name, column in zip(table.column_names, table.columns, strict=True)
         ]
         table = pa.table(columns, names=table.column_names)
@@ -74,7 +79,7 @@ class Original:
         if kind == "pandas":
             from shoal.engines.frames.pandas import to_pandas
 
-            return to_pandas(table, self.frame, unchanged)
+            return to_pandas(table, self.frame, unchanged, blanks)
         if kind == "polars":
             from shoal.engines.frames.polars import to_polars
 
@@ -94,7 +99,8 @@ class FrameSource(TableSource, GivenFrame):
         with self.release_query(recoding) as (session, query):
             table = session.table(query).rename_columns(list(recoding.columns))
         unchanged = [name for name in recoding.columns if recoding.is_unchanged(name)]
-        return StagedTable(self._original.like(table, unchanged), self.resources)
+        released = self._original.like(table, unchanged, recoding.blanks)
+        return StagedTable(released, self.resources)
 
 
 class StagedTable(StagedFrame):

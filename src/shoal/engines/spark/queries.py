@@ -206,9 +206,9 @@ def _codes(keys: pa.ChunkedArray) -> pa.Array:
 def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, list[DataType]]:
     """The classes that may pass, each once, as columns k0, k1, ... of labels or keys.
 
-    In local recoding m0, m1, ... are the labels under which they are released. A class with a text
-    that no value of its column has stays out: it would be null, and let records with a missing
-    value pass.
+    In local recoding m0, m1, ... are the labels under which they are released; otherwise there are
+    those that are released as the text of their value. A class with a text that no value of its
+    column has stays out: it would be null, and let records with a missing value pass.
     """
     columns: list[pa.Array] = []
     kinds: list[DataType] = []
@@ -227,10 +227,10 @@ def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, lis
             columns.append(column)
             kinds.append(kind)
     names = [f"k{j}" for j in range(len(columns))]
-    if recoding.labels is not None:
-        for j, name in enumerate(recoding.generalized):
+    for j, name in enumerate(recoding.generalized):
+        if recoding.labels is not None or recoding.is_spelled(name):
             names.append(f"m{j}")
-            columns.append(recoding.labels.column(name).cast(pa.string()))
+            columns.append(recoding.released_classes.column(name).cast(pa.string()))
             kinds.append(StringType())
     table = pa.table(columns, names=names).filter(possible)
     return table.group_by(names).aggregate([]), kinds
@@ -239,11 +239,12 @@ def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, lis
 def _released(name: str, recoding: Recoding) -> Column:
     """What is released of a column: its label, or the unchanged value in its own type.
 
-    The labels of local recoding are those of the class, null for a record of none.
+    The labels of local recoding are those of the class, null for a record of none; so are texts of
+    values that were not generalized.
     """
     value = F.col(f"v{recoding.columns.index(name)}")
     generalization = recoding.generalized.get(name)
-    if generalization is not None and recoding.labels is not None:
+    if generalization is not None and (recoding.labels is not None or recoding.is_spelled(name)):
         return F.col(f"m{list(recoding.generalized).index(name)}")
     if generalization is not None and generalization.values:
         value = F.col(f"g{list(recoding.generalized).index(name)}")
