@@ -76,7 +76,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def demo_folder(finished_demo: Path, tmp_path: Path) -> Path:
-    for example in ("mart", "nightly"):
+    for example in ("mart", "nightly", "other-tools"):
         shutil.copytree(
             ROOT / "examples" / example,
             tmp_path / "work" / "examples" / example,
