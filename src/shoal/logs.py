@@ -21,6 +21,7 @@ from shoal.report.sections import counted, standing
 if TYPE_CHECKING:
     from shoal.argument_types import Observer, Watch
     from shoal.events import Event
+    from shoal.values import Result
 
 LOGGER = logging.getLogger("shoal")
 LOGGER.addHandler(logging.NullHandler())
@@ -65,7 +66,18 @@ def _log(log: logging.Logger, event: Event) -> None:
     elif isinstance(event, Stopped):
         log.info("not proved: %s", standing(event))
     elif isinstance(event, Released):
-        log.info("released: %s", counted(event.result))
+        log.info("chosen: %s", _chosen(event.result))
+        log.info("released and verified: %s", counted(event.result))
+
+
+def _chosen(result: Result) -> str:
+    """What was decided: loss, suppressed records, and the levels of each column."""
+    levels = ", ".join(
+        f"{name}={level if isinstance(level, int) else dict(level)}"
+        for name, level in result.levels.items()
+    )
+    suppressed = f"{result.suppressed:,} of {result.records:,} records suppressed"
+    return f"{result.status}, loss {result.loss:.6f}, {suppressed}, levels {levels}"
 
 
 @contextmanager

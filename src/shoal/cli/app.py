@@ -34,6 +34,11 @@ COMMANDS = {
     "mart": "Release from several linked sources.",
 }
 """What `shoal --help` says of each command. A command is the module of its name in this package."""
+LOGGED = (
+    *("run", "apply", "verify", "check", "risk", "solutions", "lattice", "utility", "explain"),
+    *("what-if", "frontier", "compare", "init"),
+)
+"""The commands that run something: they have the option --log-file."""
 
 
 class Commands(TyperGroup):
@@ -62,6 +67,10 @@ def command(name: str) -> Any:
         parent.add_typer(module.app, name=name, short_help=COMMANDS[name])
     else:
         function = getattr(module, name.replace("-", "_"))
+        if name in LOGGED:
+            from shoal.cli.log_file import with_log_file
+
+            function = with_log_file(name)(function)
         parent.command(name, short_help=COMMANDS[name])(function)
     return typer.main.get_group(parent).commands[name]
 

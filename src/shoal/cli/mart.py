@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.log_file import with_log_file
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -49,6 +51,7 @@ JsonFile = Annotated[
 
 
 @app.command("request", short_help="Release what a request asks for, verified.")
+@with_log_file("mart request")
 def request(
     catalog: CatalogFile,
     request: Annotated[Path, typer.Argument(help="The request, YAML, JSON or XML.")],
@@ -112,6 +115,7 @@ def _answered(
 
 
 @app.command("check", short_help="Check a catalog and its sources.")
+@with_log_file("mart check")
 def check(catalog: CatalogFile, json: JsonFile = None) -> None:
     """Open every source of a catalog: columns, keys, links and hierarchies must fit.
 
