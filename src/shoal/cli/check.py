@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.addresses import DATA, Master, Query, Spark, Table, address_of
 from shoal.cli.file_options import Decimal, Header, Sheet, decimal_mark, header_row
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ Examples:
   shoal check release.csv --qi zip --sensitive diagnosis --hierarchy diagnosis=icd.csv --t 0.3
   shoal check patients.csv --qi zip,birth,sex --missing all --k 5
   shoal check visits.csv --qi zip,birth,sex --person patient_id --k 5
+  shoal check sqlite:///clinic.db --table visits --qi zip,birth,sex
+  shoal check registry.visits --spark --qi zip,birth,sex
   shoal check "parts/*.parquet" --qi age --qi "home, town"
 
 A column whose name has a comma needs an option of its own. --l, --t and what follows them are
@@ -62,9 +65,7 @@ class Counted(StrEnum):
 
 
 def check(
-    data: Annotated[
-        str, typer.Argument(help="A path or glob of CSV, Parquet, JSON, XML or Excel.")
-    ],
+    data: Annotated[str, typer.Argument(help=DATA)],
     qi: Annotated[
         list[str],
         typer.Option("--qi", help="Quasi-identifiers, separated by commas; may be repeated."),
@@ -113,6 +114,10 @@ def check(
     delta: Annotated[
         float | None, typer.Option(min=0, help="Fail from this disclosure on.")
     ] = None,
+    table: Table = None,
+    query: Query = None,
+    spark: Spark = False,
+    master: Master = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates cells of a CSV.")] = None,
     encoding: Annotated[
         str | None, typer.Option(help="That of a CSV, such as latin-1; UTF-8 by default.")
@@ -132,31 +137,35 @@ def check(
     ] = False,
 ) -> None:
     """Measure any file, without a definition: its k, and what it gives away."""
-    from contextlib import closing
+    from contextlib import ExitStack, closing
     from dataclasses import replace
 
     from shoal.cautions.examine import examine_table
     from shoal.cli.terminal import progress_of
-    from shoal.engines.duckdb.files import open_files
-    from shoal.engines.options import FileOptions, Resources
+    from shoal.engines.opening import open_source
+    from shoal.engines.options import Resources
     from shoal.measure.pairs import PAIR_LIMIT
     from shoal.measure.table import measure
     from shoal.verify.labels.listed import read_trees
 
     options = {"l": l, "entropy-l": entropy_l, "t": t, "alpha": alpha, "beta": beta, "delta": delta}
     demanded = {name: float(value) for name, value in options.items() if value is not None}
-    how = FileOptions(
-        path=data,
+    address = address_of(
+        data,
+        table=table,
+        query=query,
+        spark=spark,
+        master=master,
         delimiter=delimiter,
         encoding=encoding,
         header=header_row(header),
         decimal=decimal_mark(decimal),
         options={} if sheet is None else {"sheet": sheet},
     )
-    with (
-        progress_of(f"Measuring {data}") as display,
-        closing(open_files(how, resources=Resources(on_progress=display.share))) as source,
-    ):
+    with progress_of(f"Measuring {address.location.shown}") as display, ExitStack() as opened:
+        resources = Resources(on_progress=display.share)
+        found_there = open_source(address.location.options(), resources=resources)
+        source = opened.enter_context(closing(found_there))
         columns = [column.name for column in source.columns()]
         attributes = names_in(sensitive, columns, "--sensitive") if sensitive else []
         persons = names_in(person, columns, "--person") if person else []

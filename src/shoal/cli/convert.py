@@ -18,6 +18,7 @@ EXAMPLES = """
 \b
 Examples:
   shoal convert patients.yaml patients.xml
+  shoal convert patients.yaml -o patients.json
   shoal convert anon.xml - --to yaml
 
 Relative paths are adjusted when the new file stands in another folder. Comments are lost.
@@ -34,7 +35,13 @@ class Spelling(StrEnum):
 
 def convert(
     definition: Annotated[str, typer.Argument(help="The definition to read, `-` for the input.")],
-    output: Annotated[str, typer.Argument(help="The file to write, `-` for the output.")],
+    written: Annotated[
+        str | None,
+        typer.Argument(metavar="[OUTPUT]", help="The file to write, `-` for the output."),
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="The same, as other commands have it.")
+    ] = None,
     to: Annotated[
         Spelling | None, typer.Option("--to", help="The spelling; by default the ending decides.")
     ] = None,
@@ -44,6 +51,7 @@ def convert(
     from shoal.cli.terminal import save
     from shoal.definition.write import spelled
 
+    output = _one_of(written, output)
     spelling = to or _spelling_of(output)
     there = Path() if output == "-" else Path(output).parent
     text = spelled(_read(definition, there), spelling)
@@ -56,6 +64,15 @@ def convert(
 
 
 convert.__doc__ = f"{convert.__doc__}\n{EXAMPLES}"
+
+
+def _one_of(written: str | None, output: str | None) -> str:
+    """The file to write, by its place or by the option; not both."""
+    if written is not None and output is not None:
+        raise typer.BadParameter("the file to write is named already", param_hint="--output")
+    if (file := written or output) is None:
+        raise typer.BadParameter("name the file to write, `-` for the output", param_hint="OUTPUT")
+    return file
 
 
 def _read(definition: str, there: Path) -> Definition:

@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.addresses import (
+    DATA,
+    Address,
+    Master,
+    Query,
+    Spark,
+    Table,
+    address_of,
+    refuse_password,
+)
 from shoal.cli.file_options import Decimal, Header, Sheet, decimal_mark, header_row
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from shoal.engines.duckdb.source import TableSource
+    from shoal.engines.base import Source
     from shoal.engines.options import FileOptions
 
 EXAMPLES = """
@@ -27,15 +37,15 @@ Examples:
   shoal init "parts/*.parquet" -o parts.yaml --k 10
   shoal init old.csv --encoding latin-1 --delimiter ";"
   shoal init patienten.xlsx --sheet Daten --header 3 --decimal ","
+  shoal init sqlite:///clinic.db --table visits
+  shoal init registry.visits --spark
 
 Look at every role before you run the definition: names and counts do not show what others know.
 """
 
 
 def init(
-    data: Annotated[
-        str, typer.Argument(help="A path or glob of CSV, Parquet, JSON, XML or Excel.")
-    ],
+    data: Annotated[str, typer.Argument(help=DATA)],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -43,6 +53,10 @@ def init(
         ),
     ] = None,
     k: Annotated[int, typer.Option("--k", min=2, help="The demand to write.")] = 5,
+    table: Table = None,
+    query: Query = None,
+    spark: Spark = False,
+    master: Master = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates cells of a CSV.")] = None,
     encoding: Annotated[
         str | None, typer.Option(help="That of a CSV, such as latin-1; UTF-8 by default.")
@@ -55,20 +69,25 @@ def init(
     """Write a commented definition with proposed roles and hierarchies to start from."""
     from shoal.cli.terminal import check_free, save
     from shoal.definition.outputs import check_data_kept
-    from shoal.engines.options import FileOptions
 
-    path = output or _named_after(data)
-    check_data_kept(data, path)
-    check_free(path, force=force)
-    how = FileOptions(
+    address = address_of(
         data,
+        table=table,
+        query=query,
+        spark=spark,
+        master=master,
         delimiter=delimiter,
         encoding=encoding,
         header=header_row(header),
         decimal=decimal_mark(decimal),
         options={} if sheet is None else {"sheet": sheet},
     )
-    found = drafted(how, path.parent, k)
+    refuse_password(address)
+    path = output or _named_after(address)
+    if address.is_files:
+        check_data_kept(data, path)
+    check_free(path, force=force)
+    found = drafted(address, path.parent, k)
     save(path, found.text, force=force)
     for sentence in found.notes:
         typer.echo(sentence)
@@ -88,25 +107,30 @@ class Drafted:
 
 def definition_for(options: FileOptions, folder: Path, k: int) -> str:
     """The text of a definition, to stand in the folder, that reads the data in the same way."""
-    return drafted(options, folder, k).text
+    stated = {key: value for key, value in vars(options).items() if value not in (None, {})}
+    stated.pop("formulas")
+    return drafted(address_of(stated.pop("path"), **stated), folder, k).text
 
 
-def drafted(options: FileOptions, folder: Path, k: int) -> Drafted:
+def drafted(address: Address, folder: Path, k: int) -> Drafted:
     """A definition, to stand in the folder; how the data is read is guessed where not stated."""
     from shoal.cli.terminal import progress_of
     from shoal.definition.draft import Draft, guess_all, profile, write_draft
     from shoal.definition.draft_persons import repeated_persons, with_likeness
     from shoal.encode.propose import propose
-    from shoal.engines.duckdb.files import open_files
-    from shoal.engines.options import Resources
+    from shoal.engines.opening import open_source
+    from shoal.engines.options import FileOptions, Resources
     from shoal.spellings import FIRST, missing_spellings
 
-    keys, reading = _reading(options)
+    options = address.location.options()
+    stated: str | dict[str, Any] = address.stated
+    reading: tuple[str, ...] = ()
+    if isinstance(options, FileOptions):
+        keys, reading = _reading(options)
+        options, stated = replace(options, **keys), _source(options.path, keys, folder)
     with (
-        progress_of(f"Reading {options.path}") as display,
-        open_files(
-            replace(options, **keys), resources=Resources(on_progress=display.share)
-        ) as source,
+        progress_of(f"Reading {address.location.shown}") as display,
+        open_source(options, resources=Resources(on_progress=display.share)) as source,
     ):
         counts = _counts(source)
         spellings = missing_spellings(counts)
@@ -121,8 +145,8 @@ def drafted(options: FileOptions, folder: Path, k: int) -> Drafted:
         person = repeated_persons(guesses, distinct)
     unusual = tuple(f"{s.text!r}: {s.reason}" for s in spellings if s.text not in FIRST)
     draft = Draft(
-        _source(options.path, keys, folder),
-        _release_of(options.path, folder),
+        stated,
+        _release_of(address, folder),
         k,
         tokens,
         person,
@@ -165,9 +189,17 @@ def _source(data: str, keys: Mapping[str, Any], folder: Path) -> str | dict[str,
     return {"path": path, **keys} if keys else path
 
 
-def _counts(source: TableSource) -> dict[str, dict[str | None, int]]:
-    """How many records have each value of each column, counted by the engine."""
-    found = dict(source.count_each())
+def _counts(source: Source) -> dict[str, dict[str | None, int]]:
+    """How many records have each value of each column, counted by the engine.
+
+    A column that the engine cannot count has none.
+    """
+    from shoal.engines.duckdb.source import TableSource
+
+    if isinstance(source, TableSource):
+        found = dict(source.count_each())
+    else:
+        found = {each.name: _counted(source, each.name) for each in source.columns()}
     if not any(found.values()):
         raise BadData(
             f"{source.name} has no records",
@@ -177,15 +209,21 @@ def _counts(source: TableSource) -> dict[str, dict[str | None, int]]:
     return found
 
 
-def _named_after(data: str) -> Path:
-    """`patients.yaml` for `data/patients.csv.gz`; `definition.yaml` for a glob."""
-    stem = Path(data).name.partition(".")[0]
-    return Path(f"{stem}.yaml" if re.fullmatch(r"[\w -]+", stem) else "definition.yaml")
+def _counted(source: Source, name: str) -> dict[str | None, int]:
+    try:
+        values, numbers = source.count_by([name]).columns
+    except BadData:
+        return {}
+    return dict(zip(values.to_pylist(), numbers.to_pylist(), strict=True))
 
 
-def _release_of(data: str, folder: Path) -> str:
+def _named_after(address: Address) -> Path:
+    """`patients.yaml` for `data/patients.csv.gz` or a table; `definition.yaml` for a glob."""
+    is_name = re.fullmatch(r"[\w -]+", address.name)
+    return Path(f"{address.name}.yaml" if is_name else "definition.yaml")
+
+
+def _release_of(address: Address, folder: Path) -> str:
     """A file for the release that the source does not read."""
-    from shoal.definition.model import Files
-
-    names = (f"{_named_after(data).stem}-release.csv", "release.parquet", "release.json")
-    return next(name for name in names if not Files(path=data).reads(folder / name))
+    names = (f"{_named_after(address).stem}-release.csv", "release.parquet", "release.json")
+    return next(name for name in names if not address.location.reads(folder / name))
