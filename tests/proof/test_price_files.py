@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -156,6 +157,24 @@ def test_a_wrong_claim_is_refused(folder: Path, change: Change, finding: str) ->
     assert [each.name for each in found.verdict.failures] == [finding]
 
 
+def test_a_lower_known_loss_proves_no_higher_bound(folder: Path) -> None:
+    """The sum that bounds the geometric join is steeper, the less the best known recoding loses."""
+
+    def steeper(claim: PriceClaim) -> PriceClaim:
+        rise = (1 - 1e-6) / (sum(claim.shares) * claim.factor)
+        bound = 0.999 * math.expm1(math.log1p(claim.bound) * rise)
+        assert bound > claim.bound
+        return replace(claim, loss=0.0, bound=bound, factor=claim.factor * rise)
+
+    equal = dict.fromkeys(("age", "zip", "job"), {"priority": 1})
+    mapping = definition(folder, loss={"name": "iyengar", "aggregate": "geometric"})
+    for name, changed in equal.items():
+        mapping["attributes"][name] |= changed
+    write_proof(mapping, folder / "prices.jsonl", steeper)
+    found = checked(mapping, folder / "prices.jsonl")
+    assert [each.name for each in found.verdict.failures] == ["prices: bound"]
+
+
 def test_prices_of_another_demand_are_refused(folder: Path) -> None:
     write_proof(definition(folder), folder / "prices.jsonl")
     found = checked(definition(folder, k=2), folder / "prices.jsonl")
@@ -175,6 +194,23 @@ def test_a_file_that_is_no_proof_is_refused(folder: Path, old: str, new: str) ->
     with pytest.raises(BadData) as caught:
         read_proof(path)
     assert caught.value.code == "bad-proof"
+
+
+@pytest.mark.parametrize("number", ["1e999", "NaN", "1" + "0" * 400, "true"])
+def test_a_number_that_no_float_holds_is_refused(folder: Path, number: str) -> None:
+    path = folder / "prices.jsonl"
+    claim = write_proof(definition(folder), path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(f'"loss": {claim.loss!r}', f'"loss": {number}'), encoding="utf-8")
+    with pytest.raises(BadData, match="states no loss"):
+        read_proof(path)
+
+
+def test_a_known_loss_beyond_all_others_makes_no_price_right(folder: Path) -> None:
+    mapping = definition(folder, loss={"name": "iyengar", "aggregate": "geometric"})
+    write_proof(mapping, folder / "prices.jsonl", lambda claim: replace(claim, loss=1e300))
+    found = checked(mapping, folder / "prices.jsonl")
+    assert [each.name for each in found.verdict.failures] == ["prices: scale"]
 
 
 @pytest.mark.parametrize("line", ["-3", "1.5", "12345678901", "", "x"])

@@ -90,12 +90,12 @@ def _most_counted(instance: Instance, loss: float) -> list[float]:
 
     The geometric join is bounded by a sum. Let L be the loss of an attribute of priority p, at most
     U in a recoding that loses at most `loss`. The logarithm is concave, so
-    log(1 + p L) >= L * log(1 + p U) / U.
+    log(1 + p L) >= L * log(1 + p U) / U. No recoding loses more than the highest priority.
     """
     priorities = [attribute.levels.priority for attribute in instance.rows.attributes]
     if instance.aggregate != "geometric":
         return [priority / sum(priorities) for priority in priorities]
-    count, found = len(priorities), []
+    loss, count, found = min(loss, max(priorities)), len(priorities), []
     for priority in priorities:
         most = 1.0
         if priority > 0:
@@ -123,10 +123,15 @@ def _prices(instance: Instance, claim: PriceClaim) -> Finding:
 
 
 def _bound(instance: Instance, claim: PriceClaim) -> Finding:
-    """Whether the prices sum to the bound."""
+    """Whether the prices sum to the bound.
+
+    The sum for the geometric join is below the loss of those recodings alone that lose at most what
+    the proof says of the best known one. All others lose more than that.
+    """
     _, weights = _tuples(instance, claim.shares)
-    total = claim.factor * int(claim.prices @ weights) / (UNIT * instance.rows.records)
-    found = math.expm1(total) if instance.aggregate == "geometric" else total
+    found = claim.factor * int(claim.prices @ weights) / (UNIT * instance.rows.records)
+    if instance.aggregate == "geometric":
+        found = min(math.expm1(found), claim.loss)
     holds = claim.bound <= found * (1 + ROUNDING)
     return Finding("prices: bound", holds, f"every local recoding loses at least {found:.6g}")
 

@@ -7,7 +7,7 @@ of columns, counts and prices, and no value of any record.
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TextIO
@@ -102,7 +102,10 @@ def _price(path: Path, line: int, text: str) -> int:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether it is a number that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 def _wrong(path: Path, why: str) -> BadData:
