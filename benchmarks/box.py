@@ -67,6 +67,7 @@ class Case:
     suppression: int = 5
     demand: str = ""
     loss: str = "iyengar"
+    recoding: str = "full-domain"
 
     @property
     def privacy(self) -> str:
@@ -95,6 +96,7 @@ class Case:
                 "k": self.k,
                 "suppression": f"{self.suppression}%",
                 "loss": self.loss,
+                "recoding": self.recoding,
                 "others": "drop",
                 "attributes": attributes,
             }

@@ -189,23 +189,25 @@ def encode(
                 code="all-missing",
                 hint="use `missing: extended`, or declare fewer quasi-identifiers",
             )
-    if not definition.sensitive and not definition.person:
-        if definition.recoding == "local":
-            codes, weights = _in_order(attributes, codes, weights)
+    if definition.recoding == "full-domain" and not definition.sensitive and not definition.person:
         return Table(tuple(attributes), tuple(codes), weights, {}, removed)
     return _merged(definition, counted, attributes, codes, weights, removed)
 
 
-def _in_order(
-    attributes: Sequence[Attribute], codes: list[Ints], weights: Ints
-) -> tuple[list[Ints], Ints]:
-    """The tuples in the order of their codes, as `_merged` has them too.
+def number_alike(attributes: Sequence[Attribute], codes: Sequence[Ints]) -> tuple[Ints, int]:
+    """The number of each row's tuple, from 0, and how many tuples there are.
 
-    What a search for a local recoding finds depends on the order, and engines count in any order.
+    The numbers rise by the groups of all attributes, from the highest levels down. So tuples that
+    are alike have near numbers, and a search that compares them finds them near in memory.
     """
-    rank, _ = number_rows(codes, [len(attribute.groups[0]) for attribute in attributes])
-    order = np.argsort(rank)
-    return [column[order] for column in codes], weights[order]
+    columns, sizes = [], []
+    for down in range(max(attribute.height for attribute in attributes) + 1):
+        for attribute, column in zip(attributes, codes, strict=True):
+            if down <= attribute.height:
+                group = attribute.groups[attribute.height - down]
+                columns.append(group[column])
+                sizes.append(int(group.max()) + 1)
+    return number_rows(columns, sizes)
 
 
 def _merged(
@@ -220,8 +222,14 @@ def _merged(
 
     Their values become histograms. Where persons are counted, each person counts once with each
     value, in a tuple and in the whole table.
+
+    The order of the tuples does not depend on that of the rows: what a search for a local recoding
+    finds depends on it, and engines count in any order.
     """
-    tuple_of, tuples = number_rows(codes, [len(a.groups[0]) for a in attributes])
+    if definition.recoding == "local":
+        tuple_of, tuples = number_alike(attributes, codes)
+    else:
+        tuple_of, tuples = number_rows(codes, [len(a.groups[0]) for a in attributes])
     representatives = np.zeros(tuples, dtype=np.int64)
     representatives[tuple_of] = np.arange(len(tuple_of))
     persons = None

@@ -32,39 +32,20 @@ static bool try_relocation(Local *local, int64_t t, int64_t g, int64_t most) {
     const int64_t own = AT(local->group_of, t);
     Label rest = {0};
     if (!safe_changed(local, own, t, -1)) return false;
-    int64_t saving = AT(local->weights, t) * UNIT;
-    if (own != 0) {
-        if (!label_without(local, own, t, &rest)) return false;
-        saving = cost_of_group(local, own)
-            - (AT(local->size, own) - AT(local->weights, t)) * rest.price;
-    }
+    if (own != 0 && !label_without(local, own, t, &rest)) return false;
+    const int64_t saving = saved_without(local, t, &rest);
     const int64_t cost = cost_to_join(local, g, t, saving + most);
     if (cost - saving >= most || !safe_changed(local, g, -1, t)) return false;
-    begin_moves(local);
-    move_tuple(local, t, g);
-    return keep_moves(local);
+    return relocate_to(local, t, g);
 }
 
 static bool try_swap(Local *local, int64_t t, int64_t u, int64_t most) {
     const int64_t a = AT(local->group_of, t), b = AT(local->group_of, u);
-    Label rest = {0}, other = {0};
-    if (a == 0 || b == 0 || !label_without(local, a, t, &rest)
-        || !label_without(local, b, u, &other)) {
-        return false;
-    }
-    const int64_t size_a = AT(local->size, a) - AT(local->weights, t) + AT(local->weights, u);
-    const int64_t size_b = AT(local->size, b) - AT(local->weights, u) + AT(local->weights, t);
-    int64_t left = cost_of_group(local, a) + cost_of_group(local, b) + most;
-    const int64_t price_a = widened(local, &rest, u, left / size_a + 1);
-    if (price_a >= FORBIDDEN || price_a * size_a >= left) return false;
-    left -= price_a * size_a;
-    const int64_t price_b = widened(local, &other, t, left / size_b + 1);
-    if (price_b >= FORBIDDEN || price_b * size_b >= left) return false;
+    Label rest = {0};
+    if (a == 0 || b == 0 || !label_without(local, a, t, &rest)) return false;
+    if (saved_by_swap(local, t, u, &rest, most) <= 0) return false;
     if (!safe_changed(local, a, t, u) || !safe_changed(local, b, u, t)) return false;
-    begin_moves(local);
-    move_tuple(local, t, b);
-    move_tuple(local, u, a);
-    return keep_moves(local);
+    return swap_with(local, t, u);
 }
 
 /* Try so many moves of the first `chosen` ordered tuples; how many were made. */
@@ -78,12 +59,7 @@ static int64_t anneal(Local *local, int64_t chosen, int64_t steps, int64_t heat,
         const int64_t u = AT(local->near, t * local->width + random_below(&state, listed));
         const int64_t g = AT(local->group_of, u), most = tolerated(&state, heat) + 1;
         if (g < 0 || g == AT(local->group_of, t)) continue;
-        if (safe_changed(local, AT(local->group_of, t), t, -1)
-            && try_relocation(local, t, g, most)) {
-            made++;
-        } else {
-            made += try_swap(local, t, u, most);
-        }
+        made += try_relocation(local, t, g, most) || try_swap(local, t, u, most);
     }
     return made;
 }

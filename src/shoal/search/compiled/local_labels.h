@@ -23,7 +23,8 @@ enum { MOST_STEPS = 16, MOST_WORDS = 8 };
 
 /* The levels of attribute `j` at which the nearest tuples agree with tuple `t`; how much they cost
  * above the lowest level, in sum. */
-static int64_t meet_nearest(const Labels *labels, Around *around, int64_t t, int64_t j, int64_t count) {
+static int64_t meet_nearest(const Labels *labels, Around *around, int64_t t, int64_t j,
+                            int64_t count) {
     const int64_t m = labels->attributes;
     const int64_t lowest = row_at(labels, around, j, AT(labels->lowest, j));
     int64_t sum = 0;

@@ -30,7 +30,13 @@ static int64_t distance_listed(const Local *local, const Listing *listing, int64
     return sum;
 }
 
-/* Put a tuple in the list of another, if it is among the `most` nearest. Ties go to the smaller
+/* Whether the number of `u` is closer to that of `t` than that of `v` is, or else smaller. */
+static inline bool is_closer(int64_t t, int64_t u, int64_t v) {
+    const int64_t a = u < t ? t - u : u - t, b = v < t ? t - v : v - t;
+    return a < b || (a == b && u < v);
+}
+
+/* Put a tuple in the list of another, if it is among the `most` nearest. Ties go to the closer
  * number. */
 static void list_neighbour(Local *local, const Listing *listing, int64_t u, int64_t most) {
     const int64_t width = local->width, t = listing->tuple;
@@ -45,13 +51,13 @@ static void list_neighbour(Local *local, const Listing *listing, int64_t u, int6
         if (AT(near, i) == u) return;
     }
     if (listed >= most) {
-        if (far == AT(distance, listed - 1) && u > AT(near, listed - 1)) return;
+        if (far == AT(distance, listed - 1) && !is_closer(t, u, AT(near, listed - 1))) return;
         listed--;
     }
     int64_t at = listed;
     for (; at > 0; at--) {
         const int32_t other = AT(distance, at - 1);
-        if (other < far || (other == far && AT(near, at - 1) < u)) break;
+        if (other < far || (other == far && !is_closer(t, u, AT(near, at - 1)))) break;
         AT(near, at) = AT(near, at - 1);
         AT(distance, at) = other;
     }

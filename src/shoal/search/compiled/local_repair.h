@@ -63,26 +63,35 @@ static bool dissolve(Local *local, int64_t g) {
     return false;
 }
 
-/* Relocate a tuple that its group can spare to its cheapest group; whether it was done. */
-static bool relocate(Local *local, int64_t t, const Label *rest, int64_t since) {
-    const int64_t g = AT(local->group_of, t);
-    if (!safe_changed(local, g, t, -1)) return false;
-    const int64_t weight = AT(local->weights, t);
-    int64_t saving = weight * UNIT;
-    if (g != 0) saving = cost_of_group(local, g) - (AT(local->size, g) - weight) * rest->price;
-    const int64_t to = cheapest_group(local, t, &saving, since);
-    if (to < 0) return false;
+/* What the group of a tuple saves without it; `rest` is the label of the others. */
+static int64_t saved_without(const Local *local, int64_t t, const Label *rest) {
+    const int64_t g = AT(local->group_of, t), weight = AT(local->weights, t);
+    if (g == 0) return weight * UNIT;
+    return cost_of_group(local, g) - (AT(local->size, g) - weight) * rest->price;
+}
+
+static bool relocate_to(Local *local, int64_t t, int64_t to) {
     begin_moves(local);
     move_tuple(local, t, to);
     return keep_moves(local);
 }
 
-/* What two groups save when tuples `t` and `u` change places; at most 0 where they cannot. */
-static int64_t saved_by_swap(const Local *local, int64_t t, int64_t u, const Label *rest) {
+/* Relocate a tuple that its group can spare to its cheapest group; whether it was done. */
+static bool relocate(Local *local, int64_t t, const Label *rest, int64_t since) {
+    if (!safe_changed(local, AT(local->group_of, t), t, -1)) return false;
+    int64_t saving = saved_without(local, t, rest);
+    const int64_t to = cheapest_group(local, t, &saving, since);
+    return to >= 0 && relocate_to(local, t, to);
+}
+
+/* What two groups save when tuples `t` and `u` change places, and `more`; at most 0 where they
+ * cannot. `rest` is the label of the group of `t` without it. */
+static int64_t saved_by_swap(const Local *local, int64_t t, int64_t u, const Label *rest,
+                             int64_t more) {
     const int64_t a = AT(local->group_of, t), b = AT(local->group_of, u);
     const int64_t size_a = AT(local->size, a) - AT(local->weights, t) + AT(local->weights, u);
     const int64_t size_b = AT(local->size, b) - AT(local->weights, u) + AT(local->weights, t);
-    int64_t saving = cost_of_group(local, a) + cost_of_group(local, b);
+    int64_t saving = cost_of_group(local, a) + cost_of_group(local, b) + more;
     if (a == 0) {
         saving -= size_a * UNIT;
     } else {
@@ -98,6 +107,14 @@ static int64_t saved_by_swap(const Local *local, int64_t t, int64_t u, const Lab
     return price >= FORBIDDEN ? 0 : saving - price * size_b;
 }
 
+static bool swap_with(Local *local, int64_t t, int64_t u) {
+    const int64_t a = AT(local->group_of, t), b = AT(local->group_of, u);
+    begin_moves(local);
+    move_tuple(local, t, b);
+    move_tuple(local, u, a);
+    return keep_moves(local);
+}
+
 /* Swap a tuple with the neighbour where that saves most; whether it was done. */
 static bool swap(Local *local, int64_t t, const Label *rest, int64_t since) {
     const int64_t a = AT(local->group_of, t);
@@ -105,18 +122,13 @@ static bool swap(Local *local, int64_t t, const Label *rest, int64_t since) {
     for (int64_t i = 0; i < AT(local->listed, t); i++) {
         const int64_t u = AT(local->near, t * local->width + i), b = AT(local->group_of, u);
         if (b < 0 || b == a || AT(local->changed, b) <= since) continue;
-        const int64_t saving = saved_by_swap(local, t, u, rest);
+        const int64_t saving = saved_by_swap(local, t, u, rest, 0);
         if (saving > best && safe_changed(local, a, t, u) && safe_changed(local, b, u, t)) {
             best = saving;
             partner = u;
         }
     }
-    if (partner < 0) return false;
-    const int64_t b = AT(local->group_of, partner);
-    begin_moves(local);
-    move_tuple(local, t, b);
-    move_tuple(local, partner, a);
-    return keep_moves(local);
+    return partner >= 0 && swap_with(local, t, partner);
 }
 
 /* The candidate that widens a new group least, of those that their groups can spare; -1 for none.

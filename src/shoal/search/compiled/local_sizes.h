@@ -13,9 +13,9 @@ static int64_t area(int64_t a, int64_t b) {
 
 static bool problem_of_local_is_right(const Local *local) {
     const int64_t m = local->attributes, n = local->tuples;
-    if (m < 1 || m > MOST_ATTRIBUTES || n < 1 || n >= INT32_MAX || local->width < 1 || local->width > MOST_LISTED
-        || local->groups < 2 || local->groups > INT32_MAX || local->moves < 2 || local->k < 1
-        || local->limit < 0) {
+    if (m < 1 || m > MOST_ATTRIBUTES || n < 1 || n >= INT32_MAX || local->width < 1
+        || local->width > MOST_LISTED || local->groups < 2 || local->groups > INT32_MAX
+        || local->moves < 2 || local->k < 1 || local->limit < 0) {
         return false;
     }
     if (!COVERS(local->cost_from, m, 1) || !COVERS(local->codes_of, m, 1)
