@@ -5,7 +5,9 @@ from __future__ import annotations
 import doctest
 import inspect
 import os
+import pydoc
 import re
+import rlcompleter
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +48,7 @@ def test_the_example_of_every_public_function_runs(
 ) -> None:
     monkeypatch.chdir(examples_folder)
     finder, failed = doctest.DocTestFinder(recurse=False), []
-    for name, function in public_functions().items():
+    for name, function in {**public_functions(), "shoal": shoal}.items():
         (tests,) = [finder.find(function, name, globs={"shoal": shoal, "yaml": yaml})]
         assert sum(len(each.examples) for each in tests) > 0, f"{name} has no example"
         runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
@@ -70,3 +72,25 @@ def test_every_parameter_of_a_public_function_has_a_type_and_is_explained(name: 
     if len(signature.parameters) > 2:
         explained = set(re.findall(r"^    (\w+): ", said, re.MULTILINE))
         assert set(signature.parameters) <= explained, set(signature.parameters) - explained
+
+
+def test_help_begins_with_what_there_is_and_names_every_function() -> None:
+    said = pydoc.plain(pydoc.render_doc(shoal))
+    assert "    Begin with one of two functions. `anonymize` takes" in said[:400]
+    described = inspect.getdoc(shoal) or ""
+    functions = [name for name in shoal.__all__ if inspect.isfunction(getattr(shoal, name))]
+    for name in functions:
+        assert re.search(rf"^    {name} +\S|`{name}`", described, re.MULTILINE), name
+        assert f"    {name}(" in said, name
+
+
+def test_names_are_completed_and_nothing_else_is_offered() -> None:
+    completer = rlcompleter.Completer({"shoal": shoal})
+    assert completer.attr_matches("shoal.an") == ["shoal.anonymize("]
+    assert completer.attr_matches("shoal.mart.req") == [
+        "shoal.mart.request(",
+        "shoal.mart.request_from_mapping(",
+        "shoal.mart.request_mistakes(",
+    ]
+    assert dir(shoal) == list(shoal.__all__)
+    assert dir(shoal.mart) == list(shoal.mart.__all__)

@@ -1,4 +1,46 @@
-"""Shoal: release tabular microdata so that every record hides in a crowd, and prove it."""
+"""Release tables about people so that every record hides in a crowd, and prove it.
+
+Begin with one of two functions. `anonymize` takes a frame of pandas, polars, Arrow or Spark and
+returns a safe one. `run` does what a definition says, a YAML file that `shoal init` writes: from
+files, databases or Spark to files, databases or Spark.
+
+    >>> import pandas as pd
+    >>> import shoal
+    >>> people = pd.DataFrame({
+    ...     "zip": ["10115", "10117", "10119", "80331", "80333", "80335"],
+    ...     "sex": ["f", "m", "f", "m", "f", "m"],
+    ...     "illness": ["flu", "cold", "flu", "cold", "flu", "gout"],
+    ... })
+    >>> safe, result = shoal.anonymize(
+    ...     people, ["zip", "sex"], k=3, sensitive={"illness": 2}, with_result=True
+    ... )
+    >>> result.verified, shoal.check(safe, ["zip", "sex"]).k >= 3
+    (True, True)
+
+To release:
+    anonymize       a frame to a safe frame
+    run             what a definition says
+    apply           new records, recoded as an earlier release was
+    mart            several linked sources, one request, one safe release
+
+To judge a table or a release:
+    check           how anonymous any table is as it is
+    verify          whether a written release is safe
+    risk            how likely people are recognised
+    utility         what a release is still good for
+
+To decide what to release; nothing is written:
+    solutions       the safe transformations that lose least
+    lattice         every transformation, safe or not
+    frontier        what each k and each suppression limit costs
+    explain         why records are suppressed, and what each column costs
+    what_if         what single changes would mean
+    compare         search strategies on the same data
+
+Beside these: `Client` is a Shoal server from Python, `show_progress` prints how a run gets on, and
+every error is a ShoalError with a code. `help(shoal.anonymize)` explains each argument, with an
+example; `logging.getLogger("shoal")` has what is logged.
+"""
 
 from __future__ import annotations
 

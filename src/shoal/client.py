@@ -29,7 +29,9 @@ PATIENCE = 60.0
 """Seconds for which a server that is being restarted is asked again."""
 
 Files: TypeAlias = "Mapping[str, str | Path] | Iterable[str | Path]"
-Progress: TypeAlias = "Callable[[Event], None]"
+Progress: TypeAlias = "Callable[[Event], object]"
+DefinitionFile: TypeAlias = "Mapping[str, object] | str | Path"
+"""A mapping with the keys of a definition file, or the path of one."""
 
 
 @dataclass(frozen=True)
@@ -89,19 +91,20 @@ class RemoteJob:
                     yield Event(int(fields["id"]), fields["event"], data)
                     fields = {}
 
-    def wait(self, progress: Progress | None = None) -> Any:
+    def wait(self, progress: Progress | None = None) -> dict[str, Any]:
         """Wait for the job, and return its result; `progress` is called with every event."""
         for event in self.events():
             if progress is not None:
                 progress(event)
         return self.result()
 
-    def result(self) -> Any:
+    def result(self) -> dict[str, Any]:
         """What the job returned; raises the error of one that failed or is not done."""
         about = self.about()
         if about["problem"] is not None:
             raise rebuilt(about["problem"])
-        return self.client.json("GET", f"/jobs/{self.id}/result")
+        found: dict[str, Any] = self.client.json("GET", f"/jobs/{self.id}/result")
+        return found
 
     def stop(self) -> None:
         """End the search; the job goes on with the best that was found."""
@@ -186,13 +189,17 @@ class Client(Session):
         found: list[dict[str, Any]] = self.json("GET", "/sources")
         return found
 
-    def check(self, definition: Any, files: Files = ()) -> str:
+    def check(self, definition: DefinitionFile, files: Files = ()) -> str:
         """The definition as YAML, where it has no mistakes; else BadDefinition with all of them."""
         answer = self.json("POST", "/definitions/check", json=self._body(definition, files))
         return str(answer["definition"])
 
     def run(
-        self, definition: Any, files: Files = (), *, node: Mapping[str, int] | None = None
+        self,
+        definition: DefinitionFile,
+        files: Files = (),
+        *,
+        node: Mapping[str, int] | None = None,
     ) -> RemoteJob:
         """Release what a definition says.
 
@@ -210,7 +217,7 @@ class Client(Session):
 
     def solutions(
         self,
-        definition: Any,
+        definition: DefinitionFile,
         files: Files = (),
         *,
         best: int = 10,
@@ -222,14 +229,14 @@ class Client(Session):
         return self._submit("solutions", definition, files, **options)
 
     def lattice(
-        self, definition: Any, files: Files = (), *, near_optimum: bool = False
+        self, definition: DefinitionFile, files: Files = (), *, near_optimum: bool = False
     ) -> RemoteJob:
         """Every node, or those near the optimum; as `shoal.lattice`."""
         return self._submit("lattice", definition, files, near_optimum=near_optimum)
 
     def frontier(
         self,
-        definition: Any,
+        definition: DefinitionFile,
         files: Files = (),
         *,
         k: str = "2,3,5,10,20,50",
@@ -241,18 +248,33 @@ class Client(Session):
         return self._submit("frontier", definition, files, **options)
 
     def risk(
-        self, definition: Any, files: Files = (), *, threshold: float = 0.2, **options: Any
+        self,
+        definition: DefinitionFile | RemoteJob,
+        files: Files = (),
+        *,
+        threshold: float = 0.2,
+        fraction: float | None = None,
+        population: int | None = None,
+        sets: int = 2,
     ) -> RemoteJob:
         """How likely people are recognised, as `shoal.risk`.
 
         With a job of `run` in place of the definition its source and its release are measured.
-        Further options are `fraction`, `population` (a number) and `sets`.
+
+        Args:
+            definition: A definition, or a job of `run`.
+            files: The files that the definition names.
+            threshold: A record with a risk above this is at risk.
+            fraction: The share of the population that the table is.
+            population: The number of people in the population.
+            sets: Distinction and separation are measured for sets of up to so many columns.
 
         Example:
             measures = client.risk(job).wait()
             print(measures["after"]["prosecutor"]["highest"])
         """
-        options["threshold"] = threshold
+        options: dict[str, Any] = {"threshold": threshold, "fraction": fraction}
+        options |= {"population": population, "sets": sets}
         if isinstance(definition, RemoteJob):
             answer = self.json("POST", "/jobs/risk", json={"job": definition.id, **options})
             return RemoteJob(self, answer["id"])
@@ -273,12 +295,14 @@ class Client(Session):
         self.json("GET", f"/jobs/{quote(job_id, safe='')}")
         return RemoteJob(self, job_id)
 
-    def _submit(self, task: str, definition: Any, files: Files, **options: Any) -> RemoteJob:
+    def _submit(
+        self, task: str, definition: DefinitionFile, files: Files, **options: Any
+    ) -> RemoteJob:
         body = {**self._body(definition, files), **options}
         answer = self.json("POST", f"/jobs/{task}", json=body)
         return RemoteJob(self, answer["id"])
 
-    def _body(self, definition: Any, files: Files) -> dict[str, Any]:
+    def _body(self, definition: DefinitionFile, files: Files) -> dict[str, Any]:
         """The definition as the server takes it, with its files uploaded."""
         folder = Path()
         if isinstance(definition, str | Path):

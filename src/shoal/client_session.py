@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -49,9 +49,19 @@ class Session:
         """Close the connection; jobs on the server go on."""
         self._http.close()
 
-    def json(self, method: str, path: str, **options: Any) -> Any:
-        """What the server answers to a request, as Python values."""
-        with self.stream(method, path, **options) as answer:
+    def json(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: object = None,
+        params: Mapping[str, str | list[str]] | None = None,
+        headers: Mapping[str, str] | None = None,
+        content: Iterable[bytes] | None = None,
+    ) -> Any:
+        """What the server answers to a request, as the values that its JSON has."""
+        sent: dict[str, Any] = {"json": json, "params": params, "content": content}
+        with self.stream(method, path, headers=headers, **sent) as answer:
             answer.read()
             return answer.json() if answer.content else None
 
@@ -69,12 +79,22 @@ class Session:
         return to
 
     @contextmanager
-    def stream(self, method: str, path: str, **options: Any) -> Iterator[httpx.Response]:
+    def stream(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: object = None,
+        params: Mapping[str, str | list[str]] | None = None,
+        headers: Mapping[str, str] | None = None,
+        content: Iterable[bytes] | None = None,
+    ) -> Iterator[httpx.Response]:
         """The answer to a request, to be read piece by piece; a problem is raised."""
         import httpx
 
+        sent: dict[str, Any] = {"json": json, "params": params, "content": content}
         try:
-            with self._http.stream(method, path, **options) as answer:
+            with self._http.stream(method, path, headers=headers, **sent) as answer:
                 if answer.is_error:
                     answer.read()
                     raise _error(answer)
