@@ -9,6 +9,7 @@ from hypothesis import settings
 pytest_plugins = (
     "servers",
     "cluster",
+    "object_store",
     "skips",
     "example_budgets",
     "web.server",

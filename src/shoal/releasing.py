@@ -19,7 +19,7 @@ from shoal.collapse.read import open_population
 from shoal.engines.duckdb.staged import formula_cautions
 from shoal.engines.failures import source_changed
 from shoal.engines.opening import recode_into, records_by_source
-from shoal.engines.options import DatabaseTarget, FileTarget, without_password
+from shoal.engines.options import DatabaseTarget, FileTarget, ObjectTarget, without_password
 from shoal.errors import Declined, Refused
 from shoal.events import Event, History, Phase, Progress
 from shoal.release.recode import local_recoding, recoding
@@ -297,6 +297,8 @@ def _shown(target: Target | None) -> str:
             return "memory"
         case FileTarget():
             return str(target.path)
+        case ObjectTarget():
+            return target.url
         case DatabaseTarget():
             return f"{target.table} of {without_password(target.url)}"
         case _:

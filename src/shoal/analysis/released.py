@@ -15,6 +15,7 @@ import itertools
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ import pyarrow as pa
 
 from shoal.analysis.mixed_release import MixedRelease, match_mixed
 from shoal.collapse.read import open_records
-from shoal.definition.model import OutputFile, OutputTable
+from shoal.definition.model import OutputFile, OutputTable, WrittenFile
 from shoal.encode.rows import number_rows
 from shoal.engines.opening import open_source
 from shoal.engines.options import DatabaseOptions, FileOptions, SparkOptions
@@ -77,13 +78,13 @@ def open_release(definition: Definition, *, spark: Any = None) -> Source | None:
     options: SourceOptions
     if output is None:
         return None
-    if isinstance(output, OutputFile):
-        if not output.path.exists():
+    if isinstance(output, WrittenFile):
+        if isinstance(output, OutputFile) and not output.path.exists():
             return None
         options = FileOptions(
             str(output.path),
             output.format,
-            output.delimiter if output.path.suffix.lower() == ".csv" else None,
+            output.delimiter if PurePath(output.path).suffix.lower() == ".csv" else None,
             header=True,
             formulas=output.formulas,
             options=output.settings,
@@ -95,7 +96,7 @@ def open_release(definition: Definition, *, spark: Any = None) -> Source | None:
     try:
         return open_source(options, set(definition.attributes), spark=spark)
     except UserError as error:
-        if error.code != "no-table":
+        if isinstance(output, OutputFile) or error.code not in ("no-table", "no-file"):
             raise
         return None
 

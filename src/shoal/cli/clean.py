@@ -42,6 +42,7 @@ def clean(
 
         definition = read(place)
         lines = [*_files(_folders(definition), dry_run, every_host), *_tables(definition, dry_run)]
+        lines += _objects(definition, dry_run)
     for line in lines:
         typer.echo(line)
     if not lines:
@@ -114,3 +115,13 @@ def _tables(definition: Definition, dry_run: bool) -> Iterator[str]:
 
         found = left_tables(output.target(), remove=not dry_run)
         yield from (f"{said} the table {name} of Spark's catalog" for name in found)
+
+
+def _objects(definition: Definition, dry_run: bool) -> Iterator[str]:
+    """Remove hidden objects beside the object of the output; yields a line for each."""
+    from shoal.definition.model import OutputObject
+    from shoal.engines.object_store import orphans
+
+    if isinstance(definition.output, OutputObject):
+        for key in orphans(definition.output.path, remove=not dry_run):
+            yield f"{'would remove' if dry_run else 'removed'} the object {key}"

@@ -26,6 +26,7 @@ PYTHON = (
     ("databases", "SQLAlchemy", "shoal[databases]"),
     ("PostgreSQL", "psycopg", "shoal[databases]"),
     ("MySQL and MariaDB", "PyMySQL", "shoal[databases]"),
+    ("objects of S3", "boto3", "shoal[s3]"),
     ("classifiers", "scikit-learn", "shoal[ml]"),
     ("Spark", "pyspark", "shoal[spark]"),
     ("web pages", "nicegui", "shoal[web]"),

@@ -56,6 +56,7 @@ SHORT_KEYS: Mapping[tuple[str, str], dict[str, Any]] = {
     ("OutputFile", "file size"): _SIZE,
     ("OutputFile", "partition by"): _TEXT,
     ("OutputFile", "options"): _SCALARS,
+    ("OutputObject", "options"): _SCALARS,
     ("Files", "options"): _SCALARS,
     ("Files", "columns"): _TEXT,
     ("Database", "columns"): _TEXT,

@@ -31,7 +31,14 @@ from shoal.definition.hierarchies.mask import Mask, Suppress
 from shoal.definition.hierarchies.numbers import Cuts, Intervals
 from shoal.definition.hierarchies.plugin import PluggedIn
 from shoal.definition.hierarchies.registry import HierarchyChoice  # noqa: TC001 the model needs it
-from shoal.definition.outputs import OutputChoice, OutputFile, OutputSpark, OutputTable
+from shoal.definition.outputs import (
+    OutputChoice,
+    OutputFile,
+    OutputObject,
+    OutputSpark,
+    OutputTable,
+    WrittenFile,
+)
 from shoal.definition.scalars import (
     Bytes,
     DefinitionPart,
@@ -75,6 +82,7 @@ __all__ = [
     "Mask",
     "Missing",
     "OutputFile",
+    "OutputObject",
     "OutputSpark",
     "OutputTable",
     "PluggedIn",
@@ -88,6 +96,7 @@ __all__ = [
     "Spark",
     "Suppress",
     "Taxonomy",
+    "WrittenFile",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Where a release goes: a file, a folder, a table of a database or of Spark.
+"""Where a release goes: a file, a folder, an object of S3, a table of a database or of Spark.
 
 The second half refuses a file that would overwrite one that is read, or another that is written.
 Files are compared by what they are, not by what they are called: a link, another form of the path
@@ -9,16 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from shoal.definition.hierarchies.listed import Csv
-from shoal.definition.scalars import Bytes, DefinitionPart, Delimiter, FilePath, Text, Wrong
+from shoal.definition.scalars import (
+    Bytes,
+    DefinitionPart,
+    Delimiter,
+    LocalPath,
+    ObjectUrl,
+    Text,
+    Wrong,
+)
 from shoal.definition.sources import Names, check_options, installed, kind_of, local_path, long_form
 from shoal.engines.local_files import file_of_url, files_beside, is_read_by, is_same_file, resolved
-from shoal.engines.options import DatabaseTarget, FileTarget, SparkTarget
+from shoal.engines.object_store import is_object
+from shoal.engines.options import DatabaseTarget, FileTarget, ObjectTarget, SparkTarget
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
@@ -29,39 +38,44 @@ if TYPE_CHECKING:
 WriteFormat: TypeAlias = Annotated[str, installed("writer", "written")]
 
 
-class OutputFile(DefinitionPart):
-    """The file to write; the ending of the path decides the format unless `format` does.
+class WrittenFile(DefinitionPart):
+    """What files and objects have in common; the ending decides the format unless `format` does.
 
-    With `partition by` or `file size` it is a folder of Parquet files. With `formulas: escape` the
-    cells of a CSV file that a spreadsheet would run get an apostrophe. `options` are those of the
-    writer of the format.
+    With `formulas: escape` the cells of a CSV file that a spreadsheet would run get an apostrophe.
+    `options` are those of the writer of the format.
     """
 
-    path: FilePath
+    path: Path | str
     format: WriteFormat | None = None
     delimiter: Delimiter = ","
     formulas: Literal["keep", "escape"] = "keep"
-    partition_by: Names = Field(default=(), alias="partition by")
-    file_size: Bytes | None = Field(default=None, alias="file size", gt=0, lt=2**62)
 
     settings: Mapping[Text, Text] = Field(default_factory=dict, alias="options")
 
     @model_validator(mode="after")
-    def _options_of_the_writer(self) -> OutputFile:
-        check_options("writer", self.format, self.path, self.settings)
+    def _options_of_the_writer(self) -> WrittenFile:
+        check_options("writer", self.format, PurePath(self.path), self.settings)
         return self
 
     @model_validator(mode="after")
-    def _only_csv_has_formulas(self) -> OutputFile:
-        packed = self.path.suffix.lower() in (".gz", ".zst")
-        path = self.path.with_suffix("") if packed else self.path
-        kind = self.format or path.suffix.lower().removeprefix(".")
+    def _only_csv_has_formulas(self) -> WrittenFile:
+        path = PurePath(self.path)
+        packed = path.suffix.lower() in (".gz", ".zst")
+        kind = self.format or (path.with_suffix("") if packed else path).suffix.lower()[1:]
         if self.formulas == "escape" and kind not in ("csv", "tsv", "txt"):
             raise Wrong(
                 "only CSV files have cells that a spreadsheet would run",
                 "leave out `formulas`: what other formats hold as text is never run",
             )
         return self
+
+
+class OutputFile(WrittenFile):
+    """The file to write. With `partition by` or `file size` it is a folder of Parquet files."""
+
+    path: LocalPath
+    partition_by: Names = Field(default=(), alias="partition by")
+    file_size: Bytes | None = Field(default=None, alias="file size", gt=0, lt=2**62)
 
     @model_validator(mode="after")
     def _only_parquet_has_partitions(self) -> OutputFile:
@@ -81,6 +95,22 @@ class OutputFile(DefinitionPart):
     def file(self) -> Path | None:
         """The file that is written, if it is one."""
         return self.path
+
+
+class OutputObject(WrittenFile):
+    """The object of S3 to write, such as `s3://bucket/release.parquet`."""
+
+    path: ObjectUrl
+
+    def target(self) -> ObjectTarget:
+        """The same as options of an engine."""
+        keys = self.model_dump(exclude={"path", "settings"})
+        return ObjectTarget(self.path, **keys, options=self.settings)
+
+    @property
+    def file(self) -> Path | None:
+        """The file that is written, if it is one of this machine."""
+        return None
 
 
 class OutputTable(DefinitionPart):
@@ -129,16 +159,30 @@ class OutputSpark(DefinitionPart):
         return None if local is None else Path(local)
 
 
+OBJECT = "object"
+"""The kind of an output whose path is the URL of an object."""
+
+
+def _kind_of_output(value: Any) -> str:
+    """The kind of a location, where a path may be that of a file or of an object."""
+    if isinstance(value, OutputObject):
+        return OBJECT
+    path = value.get("path") if isinstance(value, Mapping) else None
+    return OBJECT if isinstance(path, str) and is_object(path) else kind_of(value)
+
+
 OUTPUTS: Mapping[str, type[DefinitionPart]] = {
     "path": OutputFile,
+    OBJECT: OutputObject,
     "url": OutputTable,
     "spark": OutputSpark,
 }
 OutputChoice: TypeAlias = Annotated[
     Annotated[OutputFile, Tag("path")]
+    | Annotated[OutputObject, Tag(OBJECT)]
     | Annotated[OutputTable, Tag("url")]
     | Annotated[OutputSpark, Tag("spark")],
-    Discriminator(kind_of),
+    Discriminator(_kind_of_output),
     BeforeValidator(long_form),
 ]
 """Where to write, as the file has it, short forms included."""

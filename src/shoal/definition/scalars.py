@@ -15,9 +15,11 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
 
+from shoal.engines.object_store import fault_of_url, is_object
 from shoal.errors import did_you_mean, quoted
 
 
@@ -133,11 +135,20 @@ def _in_folder(path: Path, info: ValidationInfo) -> Path:
 
 def _pattern_in_folder(pattern: str, info: ValidationInfo) -> str:
     """The pattern under the definition's folder, whose own name is never part of the pattern."""
+    if is_object(pattern):
+        return object_url(pattern)
     _refuse_no_file(pattern)
     folder = str(_folder(info))
     if folder == ".":
         return pattern
     return str(Path(glob.escape(folder) if glob.has_magic(pattern) else folder) / pattern)
+
+
+def object_url(url: str) -> str:
+    """The URL of an object, whose key could be the path of a file."""
+    if fault := fault_of_url(url):
+        raise Wrong(f"{shown(url)} is no address of an object", fault)
+    return url
 
 
 LONGEST_NAME = 255
@@ -199,4 +210,10 @@ Seconds: TypeAlias = Annotated[float, BeforeValidator(_seconds)]
 Bytes: TypeAlias = Annotated[int, BeforeValidator(_bytes)]
 Delimiter: TypeAlias = Annotated[str, AfterValidator(_delimiter)]
 FilePath: TypeAlias = Annotated[Path, AfterValidator(_in_folder)]
+LocalPath: TypeAlias = Annotated[
+    FilePath, WithJsonSchema({"type": "string", "format": "path", "pattern": "^(?!s3://)"})
+]
+ObjectUrl: TypeAlias = Annotated[
+    str, AfterValidator(object_url), WithJsonSchema({"type": "string", "pattern": "^s3://"})
+]
 Pattern: TypeAlias = Annotated[str, AfterValidator(_pattern_in_folder)]

@@ -41,6 +41,7 @@ from shoal.engines.local_files import (
     is_same_file,
     lies_in,
 )
+from shoal.engines.object_store import is_object
 from shoal.engines.options import (
     NATIVE,
     DatabaseOptions,
@@ -95,7 +96,7 @@ def check_options(
 
 def long_form(value: Any) -> Any:
     """A bare path becomes a mapping; anything whose kind is not clear is refused."""
-    if isinstance(value, str) and "://" in value:
+    if isinstance(value, str) and "://" in value and not is_object(value):
         raise Wrong(
             "a URL alone does not say which table",
             "write for example `{url: postgresql://host/db, table: public.patients}`",
@@ -221,7 +222,7 @@ class SourceLocation(DefinitionPart):
 
 
 class Files(SourceLocation):
-    """Files to read: a path or glob, and what sniffing should not decide.
+    """Files to read, here or in S3: a path or glob, and what sniffing should not decide.
 
     `header` is also the number of the row with the names, below titles. `decimal` is the mark
     before decimals, for numbers such as `1.234,56`. `options` are those of the reader of the
@@ -250,15 +251,15 @@ class Files(SourceLocation):
     @property
     def shown(self) -> str:
         """What people see of it."""
-        return PurePath(self.path).name
+        return self.path if is_object(self.path) else PurePath(self.path).name
 
     def lies_in(self, folder: Path) -> bool:
         """Whether the files, or some of them, are in a folder."""
-        return lies_in(self.path, folder)
+        return not is_object(self.path) and lies_in(self.path, folder)
 
     def reads(self, path: Path) -> bool:
         """Whether a path is, or would be once it exists, among the files."""
-        return is_read_by(self.path, path)
+        return not is_object(self.path) and is_read_by(self.path, path)
 
 
 class Database(SourceLocation):

@@ -11,6 +11,7 @@ a source and a target. Then one engine:
 - `formats/` CSV, Parquet, Excel and XML outside of any engine, and the plug-ins that add formats
 
 The other modules are shared by all engines: `failures.py` (errors that are alike), `process.py`
-(memory, Ctrl-C) and `local_files.py` (same or not, temporary, written or replaced in one step).
+(memory, Ctrl-C), `local_files.py` (same or not, temporary, written or replaced in one step) and
+`object_store.py` (objects of S3, copied here and put there).
 Engines do not import each other, except that all may use DuckDB; an import contract keeps that.
 """

@@ -5,6 +5,7 @@ This is the only module that knows all engines. It imports an engine when it is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,16 +13,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 from shoal.engines.base import GivenFrame
 from shoal.engines.failures import not_releasable, unknown_column
 from shoal.engines.local_files import is_duckdb
+from shoal.engines.object_store import Address, is_object
 from shoal.engines.options import (
     DatabaseOptions,
     DatabaseTarget,
     FileOptions,
     FileTarget,
+    ObjectTarget,
     Resources,
     SparkOptions,
     SparkTarget,
     UnitedOptions,
 )
+from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,6 +135,8 @@ def check_columns(source: Source, target: Target | None, released: Collection[st
     for column in source.columns():
         if column.fault and column.name in released:
             raise not_releasable(column.name, source.name, column.fault)
+    if isinstance(target, ObjectTarget):
+        target = target.file()
     if isinstance(target, DatabaseTarget):
         _tables(target.url).check_columns(target, source, released)
     elif isinstance(target, SparkTarget):
@@ -153,6 +159,8 @@ def check_names(source: Source, names: Collection[str]) -> None:
 
 def check_records(target: Target, records: int) -> None:
     """Refuse a release with at least this many records if its target cannot hold them."""
+    if isinstance(target, ObjectTarget):
+        target = target.file()
     if isinstance(target, FileTarget):
         from shoal.engines.duckdb.writing import check_records
 
@@ -165,6 +173,10 @@ def check_target(target: Target, *, spark: Any = None) -> None:
         from shoal.engines.duckdb.staged import check_file
 
         check_file(target)
+    elif isinstance(target, ObjectTarget):
+        from shoal.engines.duckdb.staged_object import check_target as check_object
+
+        check_object(target)
     elif isinstance(target, DatabaseTarget):
         _tables(target.url).check_table(target)
     else:
@@ -179,7 +191,9 @@ def check_apart(options: SourceOptions, target: Target, *, spark: Any = None) ->
     Files that are read and written as files are compared where the definition is checked.
     """
     for each in _each(options):
-        if isinstance(each, DatabaseOptions) and isinstance(target, DatabaseTarget):
+        if isinstance(target, ObjectTarget):
+            _check_object_apart(each, target)
+        elif isinstance(each, DatabaseOptions) and isinstance(target, DatabaseTarget):
             if is_duckdb(each.url) == is_duckdb(target.url):
                 united = isinstance(options, UnitedOptions)
                 _tables(target.url).check_apart(each, target, is_member=united)
@@ -192,6 +206,27 @@ def check_apart(options: SourceOptions, target: Target, *, spark: Any = None) ->
             from shoal.engines.spark import check_files_apart
 
             check_files_apart(each, target, spark)
+
+
+def _check_object_apart(
+    options: FileOptions | DatabaseOptions | SparkOptions, target: ObjectTarget
+) -> None:
+    """Refuse to replace an object that is read; Spark spells its scheme s3a."""
+    place = Address.of(target.url)
+    url = ""
+    if isinstance(options, FileOptions):
+        url = options.path
+    elif isinstance(options, SparkOptions):
+        url = re.sub("^s3[an]:", "s3:", options.name)
+    if not is_object(url):
+        return
+    read = Address.of(url)
+    if read.bucket == place.bucket and read.matches(place.key):
+        raise BadOutput(
+            f"the output {target.url} is read by the source, which would be lost",
+            code="output-is-source",
+            hint="write to another key",
+        )
 
 
 @contextmanager
@@ -260,6 +295,10 @@ def _recode_inside(source: Source, recoding: Recoding, target: Target) -> Staged
         from shoal.engines.duckdb.staged import stage_recoded as stage_in_file
 
         return stage_in_file(source, recoding, target)
+    if isinstance(target, ObjectTarget):
+        from shoal.engines.duckdb.staged_object import stage_recoded as stage_in_object
+
+        return stage_in_object(source, recoding, target)
     if isinstance(target, DatabaseTarget):
         return _tables(target.url).stage_recoded(source, recoding, target)
     from shoal.engines.spark import stage_recoded as stage_in_spark
@@ -304,6 +343,10 @@ def _stage_rows(
         from shoal.engines.duckdb.staged import stage_rows as stage_in_file
 
         return stage_in_file(target, rows, resources)
+    if isinstance(target, ObjectTarget):
+        from shoal.engines.duckdb.staged_object import stage_rows as stage_in_object
+
+        return stage_in_object(target, rows, resources)
     if isinstance(target, DatabaseTarget):
         return _tables(target.url).stage_rows(target, rows, resources)
     from shoal.engines.spark import stage_rows as stage_in_spark

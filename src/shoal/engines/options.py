@@ -17,7 +17,7 @@ NATIVE = ("csv", "parquet", "json")
 
 @dataclass(frozen=True)
 class FileOptions:
-    """A path or glob to read, and what is stated of its format, not guessed.
+    """A path or glob to read, here or in S3, and what is stated of its format, not guessed.
 
     `format` is one of NATIVE or the name of an installed reader; None means by the ending.
     `header` says whether the first row has the names, or which row has them: those above are
@@ -58,6 +58,22 @@ class FileTarget:
     def is_folder(self) -> bool:
         """Whether a folder of files is written, in place of a file."""
         return bool(self.partition_by) or self.file_size is not None
+
+
+@dataclass(frozen=True)
+class ObjectTarget:
+    """An object of S3 to write, in a format of files; `FileTarget` says the rest."""
+
+    url: str
+    format: str | None = None
+    delimiter: str = ","
+    formulas: str = "keep"
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def file(self, folder: Path = Path()) -> FileTarget:
+        """The file that is written before it is uploaded."""
+        path = folder / self.url.rpartition("/")[2]
+        return FileTarget(path, self.format, self.delimiter, self.formulas, options=self.options)
 
 
 @dataclass(frozen=True)
@@ -119,7 +135,7 @@ class UnitedOptions:
 SourceOptions: TypeAlias = FileOptions | DatabaseOptions | SparkOptions | UnitedOptions
 
 
-Target: TypeAlias = FileTarget | DatabaseTarget | SparkTarget
+Target: TypeAlias = FileTarget | ObjectTarget | DatabaseTarget | SparkTarget
 
 
 @dataclass(frozen=True)

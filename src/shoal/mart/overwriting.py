@@ -15,10 +15,10 @@ from shoal.engines.local_files import is_same_file, resolved
 from shoal.mart.log import head_path
 
 if TYPE_CHECKING:
-    from shoal.definition.model import OutputTable
+    from shoal.definition.model import OutputObject, OutputTable
     from shoal.mart.catalog import Catalog
 
-    Output = OutputFile | OutputTable | OutputSpark
+    Output = OutputFile | OutputObject | OutputTable | OutputSpark
 
 
 def check_kept(

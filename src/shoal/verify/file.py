@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from shoal.definition.check import against_columns
-from shoal.definition.model import OutputFile
+from shoal.definition.model import WrittenFile
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.opening import open_source
 from shoal.engines.options import FileOptions
@@ -226,8 +227,8 @@ def _read_source(
 
 def _options(definition: Definition, release: Path) -> FileOptions:
     """A release is read as it was written: header, delimiter and escaped formulas of the output."""
-    output = definition.output if isinstance(definition.output, OutputFile) else None
-    same = output is not None and output.path.suffix == release.suffix
+    output = definition.output if isinstance(definition.output, WrittenFile) else None
+    same = output is not None and PurePath(output.path).suffix == release.suffix
     return FileOptions(
         path=str(release),
         format=output.format if output is not None and same else None,

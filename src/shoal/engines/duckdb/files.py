@@ -10,10 +10,11 @@ import glob
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -43,8 +44,9 @@ from shoal.engines.formats.parquet import (
 )
 from shoal.engines.formats.registry import READERS, spool
 from shoal.engines.local_files import from_home
+from shoal.engines.object_store import COPIES, SCHEME, fetch, is_object
 from shoal.engines.options import Resources, without_password
-from shoal.errors import BadData, did_you_mean
+from shoal.errors import BadData, UserError, did_you_mean
 
 if TYPE_CHECKING:
     from shoal.engines.options import FileOptions
@@ -72,20 +74,77 @@ def open_files(
     table is called `name` in messages, by its path if none is given. With `stored` the
     values are compared as they are stored, to be verified (see base.py).
     """
+    if is_object(options.path):
+        return _open_objects(options, expect, name=name, resources=resources, stored=stored)
     paths = matching(options.path)
     session = Session(resources)
     try:
-        scans = _scans(session, paths, options, expect, stored=stored)
-        relation = union(session, name or options.path, scans, stored=stored)
-        if not {"FLOAT", "DOUBLE"}.isdisjoint(relation.types):
-            session.distrust_statistics()
-    except duckdb.Error as error:
-        session.close()
-        raise _diagnosed(error, ()) or explained(error, options.path) from None
+        return _opened(session, paths, options, expect, name or options.path, stored=stored)
     except BaseException:
         session.close()
         raise
-    return TableSource(session, relation, paths, lambda error: _diagnosed(error, scans))
+
+
+def _opened(
+    session: Session,
+    paths: Sequence[Path],
+    options: FileOptions,
+    expect: Collection[str],
+    name: str,
+    *,
+    stored: bool,
+    told: Callable[[BadData], BadData] = lambda error: error,
+) -> TableSource:
+    """What the files of a session have; `told` rewords what is wrong in them."""
+    try:
+        scans = _scans(session, paths, options, expect, stored=stored)
+        relation = union(session, name, scans, stored=stored)
+    except duckdb.Error as error:
+        raise _diagnosed(error, ()) or explained(error, options.path) from None
+    if not {"FLOAT", "DOUBLE"}.isdisjoint(relation.types):
+        session.distrust_statistics()
+
+    def diagnosed(error: duckdb.Error) -> BadData | None:
+        found = _diagnosed(error, scans)
+        return None if found is None else told(found)
+
+    return TableSource(session, relation, paths, diagnosed)
+
+
+def _open_objects(
+    options: FileOptions,
+    expect: Collection[str],
+    *,
+    name: str | None,
+    resources: Resources,
+    stored: bool,
+) -> TableSource:
+    """Open copies of objects, which are in the session's private folder until it is closed."""
+    session = Session(resources)
+    try:
+        copies = fetch(options.path, session.folder, resources.on_progress or (lambda _: None))
+        local = replace(options, path=copies)
+        paths = matching(copies)
+        told = partial(_as_of_objects, folder=session.folder)
+        shown = name or options.path
+        return _opened(session, paths, local, expect, shown, stored=stored, told=told)
+    except UserError as error:
+        session.close()
+        raise _as_of_objects(error, session.folder) from None
+    except BaseException:
+        session.close()
+        raise
+
+
+Told = TypeVar("Told", bound=UserError)
+
+
+def _as_of_objects(error: Told, folder: Path) -> Told:
+    """An error that names objects, not their copies."""
+    copies = f"{folder / COPIES}/"
+    error.what = error.what.replace(copies, SCHEME)
+    error.hint = error.hint.replace(copies, SCHEME)
+    return error
 
 
 def _scans(

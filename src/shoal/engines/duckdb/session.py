@@ -77,7 +77,7 @@ class Session:
 
     def __init__(self, resources: Resources = Resources()) -> None:  # noqa: B008 frozen
         self.resources = resources
-        self._folder = _private_folder(resources.spill_folder)
+        self._folder = private_folder(resources.spill_folder)
         config: dict[str, str | bool | int] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -100,7 +100,7 @@ class Session:
     def folder(self) -> Path:
         """The private folder, for copies that must be files; an error where there is none."""
         if self._folder is None:
-            raise _no_folder("of the system", "no folder for temporary files can be written")
+            raise no_folder("of the system", "no folder for temporary files can be written")
         return self._folder
 
     def table(self, query: str) -> pa.Table:
@@ -209,7 +209,7 @@ class Session:
             self.resources.on_progress(percent / 100)
 
 
-def _private_folder(spill_folder: Path | None) -> Path | None:
+def private_folder(spill_folder: Path | None) -> Path | None:
     """A folder that only its owner can look into; what killed processes left there is removed.
 
     None where none is named and the system has no folder for temporary files.
@@ -221,10 +221,11 @@ def _private_folder(spill_folder: Path | None) -> Path | None:
         sweep_folders(parent)
         return Path(tempfile.mkdtemp(prefix=owned(FOLDER), dir=parent))
     except OSError as error:
-        raise _no_folder(str(spill_folder or "of the system"), str(error.strerror)) from None
+        raise no_folder(str(spill_folder or "of the system"), str(error.strerror)) from None
 
 
-def _no_folder(which: str, why: str) -> BadOutput:
+def no_folder(which: str, why: str) -> BadOutput:
+    """No temporary files can be written."""
     return BadOutput(
         f"the spill folder {which} cannot be used ({why})",
         code="bad-spill-folder",

@@ -39,7 +39,7 @@ from shoal.engines.local_files import (
     sweep,
     umask,
 )
-from shoal.engines.options import FileOptions, FileTarget, Resources, SparkTarget
+from shoal.engines.options import FileOptions, FileTarget, ObjectTarget, Resources, SparkTarget
 from shoal.errors import BadOutput
 from shoal.values import Caution
 
@@ -55,8 +55,7 @@ def check_file(target: FileTarget) -> None:
 
     Also removes what killed processes left behind.
     """
-    layout_of(target)
-    _check_delimiter(target.delimiter)
+    check_layout(target)
     path = target.path
     if target.is_folder:
         restore_folder(path.resolve())
@@ -68,6 +67,12 @@ def check_file(target: FileTarget) -> None:
             hint=f"give a file name, such as {path / 'release.csv'}",
         )
     check_folder(path)
+
+
+def check_layout(target: FileTarget) -> None:
+    """Refuse a format that cannot be written, whatever the place."""
+    layout_of(target)
+    _check_delimiter(target.delimiter)
 
 
 def check_folder(path: Path) -> None:
@@ -269,8 +274,11 @@ def _flush_folder(folder: Path) -> None:
 
 def stage_recoded(source: Source, recoding: Recoding, target: FileTarget) -> StagedPath | None:
     """Recode in one query, into a staged file or folder; None where DuckDB has not the source."""
-    if not isinstance(source, TableSource):
-        return None
+    return stage_source(source, recoding, target) if isinstance(source, TableSource) else None
+
+
+def stage_source(source: TableSource, recoding: Recoding, target: FileTarget) -> StagedPath:
+    """Recode a source of DuckDB's in one query, into a staged file or folder."""
     written = f"the output {target.path}"
     with source.release_query(recoding, target.partition_by, written) as (session, query):
         return write_staged(target, session, query, recoding.columns)
@@ -308,6 +316,8 @@ def streamed(session: Session, rows: pa.RecordBatchReader) -> str:
 
 def formula_cautions(target: Target | None, written: Source) -> tuple[Caution, ...]:
     """The columns of CSV files that have formulas in them, with the number of records."""
+    if isinstance(target, ObjectTarget):
+        target = target.file()
     if isinstance(target, FileTarget):
         is_csv = layout_of(target).kind == "csv" and target.formulas != ESCAPE
         remedy = "say `formulas: escape` in the output to make them text"

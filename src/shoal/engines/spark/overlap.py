@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from shoal.engines.local_files import is_read_by, lies_in, resolved
-from shoal.engines.options import DatabaseTarget, FileOptions, FileTarget, SparkTarget
+from shoal.engines.options import DatabaseTarget, FileOptions, FileTarget, ObjectTarget, SparkTarget
 from shoal.engines.spark.reading import format_of, parts_of, sql_name
 from shoal.engines.spark.session import open_session
 from shoal.engines.spark.source import open_spark
@@ -177,6 +177,8 @@ def _items(sequence: Any) -> list[Any]:
 def _shown(target: Target) -> str:
     if isinstance(target, FileTarget):
         return str(target.path)
+    if isinstance(target, ObjectTarget):
+        return target.url
     return target.table if isinstance(target, DatabaseTarget) else target.name
 
 
