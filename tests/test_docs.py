@@ -149,6 +149,8 @@ def test_the_error_page_lists_exactly_the_codes_that_errors_have() -> None:
     explained = re.findall(r"^## `([a-z0-9-]+)`$", page, re.MULTILINE)
     assert explained == sorted(explained)
     assert set(explained) == raised
+    cause_and_remedy = re.findall(r"^## `([a-z0-9-]+)`\n\n[^#\n].*?\n\n[^#\n]", page, re.M | re.S)
+    assert cause_and_remedy == explained
 
 
 @pytest.mark.parametrize("folder", ["models", "losses"])
