@@ -29,17 +29,23 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page: its language, its text, and the line it begins at."""
+    """A fenced block of a page: its language, its text, and the line it begins at.
+
+    `file` is where a reader is told to save it, by the words before it.
+    """
 
     language: str
     text: str
     line: int
+    file: str | None
 
 
 def blocks(page: Path, *languages: str) -> list[Block]:
     text = page.read_text(encoding="utf-8")
-    fences = re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    found = [Block(m[1], m[2], text.count("\n", 0, m.start()) + 1) for m in fences]
+    fences = re.finditer(
+        r"(?:Save it as `([^`]+)`:\n\n)?^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
+    )
+    found = [Block(m[2], m[3], text.count("\n", 0, m.start(2)) + 1, m[1]) for m in fences]
     return [block for block in found if block.language in languages]
 
 
@@ -89,9 +95,13 @@ def demo_folder(finished_demo: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("page", pages_with("python", "console"), ids=name_of)
 def test_every_code_block_of_a_page_runs(page: Path, demo_folder: Path, programs: Path) -> None:
     path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
-    for block in blocks(page, "python", "console"):
+    for block in blocks(page, "python", "console", "yaml"):
         place = f"{name_of(page)} line {block.line}"
-        if block.language == "python":
+        if block.file:
+            (demo_folder / block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "yaml":
+            continue
+        elif block.language == "python":
             expect(0, python(block.text, folder=demo_folder), place)
         else:
             for command, code in commands(block):
