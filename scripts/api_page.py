@@ -13,14 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import shoal
+import shoal.mart
+from shoal import argument_types
 
 PAGE = Path(__file__).parent.parent / "docs" / "api.md"
 
 INTRODUCTION = """# Python API
 
 Every public name of `shoal`, with its signature and what it promises.
-`python -m scripts.api_page` writes this page from the docstrings. `shoal.mart` has its own
-[guide](guides/mart.md), plug-ins have [theirs](guides/plugins.md).
+`python -m scripts.api_page` writes this page from the docstrings; their examples are run. What
+holds for all functions is in [From Python](guides/python.md); `shoal.mart` has a
+[guide](guides/mart.md) too, plug-ins have [theirs](guides/plugins.md).
 """
 
 
@@ -37,6 +40,11 @@ def page() -> str:
     parts = [INTRODUCTION, "## Functions\n"]
     for name, function in functions.items():
         parts.append(_entry("###", f"shoal.{name}", name + _signature(function), function))
+    parts.append("## Data marts\n")
+    for name, function in inspect.getmembers(shoal.mart, inspect.isfunction):
+        parts.append(_entry("###", f"shoal.mart.{name}", name + _signature(function), function))
+    parts.append("## Types\n\nThe names that signatures use.\n")
+    parts += _types()
     parts.append("## Classes\n")
     for name in sorted(set(classes) - set(errors)):
         parts += _class(name, classes[name])
@@ -44,6 +52,14 @@ def page() -> str:
     for name, error in errors.items():
         parts.append(f"### shoal.{name}\n\n{_docstring(error)}\n")
     return "\n".join(parts)
+
+
+def _types() -> Iterator[str]:
+    """The types of arguments, with what each means and what it is."""
+    source = Path(argument_types.__file__).read_text(encoding="utf-8")
+    alias = r'^(\w+)(?:: TypeAlias)? = ([^\n]+)\n"""(.+?)"""$'
+    for name, stated, said in re.findall(alias, source, re.MULTILINE | re.DOTALL):
+        yield f"### {name}\n\n```text\n{stated.strip(chr(34))}\n```\n\n{said}\n"
 
 
 def _class(name: str, described: type) -> Iterator[str]:
@@ -82,15 +98,24 @@ def _entry(heading: str, title: str, signature: str, described: Any) -> str:
 def _docstring(described: Any) -> str:
     """A docstring as Markdown: its sections in bold, what they list as lists."""
     lines: list[str] = []
-    for line in (inspect.getdoc(described) or "").replace("<", "&lt;").splitlines():
+    in_example = False
+    for line in (inspect.getdoc(described) or "").splitlines():
         listed = re.match(r" {4}([\w*]+): (.*)", line)
-        if re.fullmatch(r"(Args|Raises|Returns|Yields):", line):
+        if line == "Example:":
+            lines += ["**Example:**", "", "```text"]
+            in_example = True
+        elif in_example:
+            lines.append(line.removeprefix("    "))
+        elif re.fullmatch(r"(Args|Raises|Returns|Yields):", line):
             lines += [f"**{line}**", ""]
         elif listed:
             lines.append(f"- `{listed[1]}`: {listed[2]}")
         else:
             lines.append(line.strip() if line.startswith("    ") else line)
-    return "\n".join(lines)
+    if in_example:
+        lines.append("```")
+    shown, _, example = "\n".join(lines).partition("```text")
+    return shown.replace("<", "&lt;") + (f"```text{example}" if example else "")
 
 
 def _signature(function: Any) -> str:
