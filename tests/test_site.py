@@ -109,3 +109,13 @@ def test_the_search_works_from_disk(site: Path, reader: Page) -> None:
     expect(reader.get_by_text(re.compile("^[0-9]+ results"))).to_be_visible(timeout=PATIENCE)
     reader.keyboard.press("Enter")
     reader.wait_for_url("**/guides/hierarchies.html*", timeout=PATIENCE)
+
+
+def test_what_is_copied_from_a_block_of_commands_can_be_pasted(site: Path, reader: Page) -> None:
+    reader.goto((site / "tutorial.html").as_uri())
+    reader.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    block = reader.locator(".highlight", has_text="shoal check").first
+    block.hover()
+    block.get_by_role("button").click()
+    reader.wait_for_function("window.copied", timeout=PATIENCE)
+    assert reader.evaluate("window.copied").startswith("shoal check tour/patients.csv")
