@@ -28,6 +28,12 @@ DESKTOP = 1280
 LOOKED_AT = ("index", "tutorial", "commands", "guides/web", "guides/coming-from", "seeds")
 """Pages with pictures, long lines of code, and wide tables."""
 
+NOTE_WHAT_IS_COPIED = """() => {
+  document.addEventListener("copy", () => {
+    window.copied = getSelection().toString() || document.activeElement.value;
+  });
+}"""
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -113,7 +119,7 @@ def test_the_search_works_from_disk(site: Path, reader: Page) -> None:
 
 def test_what_is_copied_from_a_block_of_commands_can_be_pasted(site: Path, reader: Page) -> None:
     reader.goto((site / "tutorial.html").as_uri())
-    reader.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    reader.evaluate(NOTE_WHAT_IS_COPIED)
     block = reader.locator(".highlight", has_text="shoal check").first
     block.hover()
     block.get_by_role("button").click()
