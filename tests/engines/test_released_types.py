@@ -121,3 +121,21 @@ def test_an_applied_frame_has_the_types_of_the_release(tmp_path: Path) -> None:
     assert types_of(applied.frame) == types_of(released)
     assert types_of(released) == {"zip": "str", "age": "str", "fixed": "int64", "kept": "int64"}
     assert sorted(applied.frame["age"]) == sorted(released["age"]) == ["1"] * 4 + ["2"] * 4
+
+
+def test_types_of_a_spark_frame_do_not_depend_on_levels(spark_session: Any) -> None:
+    rows = [(zip_, int(zip_), zip_ == "10115", 7, 1.5) for zip_ in ZIPS]
+    frame = spark_session.createDataFrame(
+        rows, "zip string, age int, yes boolean, fixed int, kept double"
+    )
+    quasi: dict[str, Any] = {"zip": None, "age": None, "yes": "suppress", "fixed": {"limit": 0}}
+    for k, ages in ((4, {"10115", "80331"}), (5, None)):
+        released = shoal.anonymize(frame, quasi, k=k, keep="kept", suppressed="mark")
+        assert [(field.name, field.dataType.simpleString()) for field in released.schema] == [
+            *((name, "string") for name in ("zip", "age", "yes")),
+            ("fixed", "int"),
+            ("kept", "double"),
+        ]
+        found = {row["age"] for row in released.collect()}
+        assert found == ages if ages else len(found) == 1
+        assert shoal.check(released, ["zip", "age", "yes", "fixed"]).k >= k
