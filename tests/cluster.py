@@ -239,6 +239,7 @@ def pytest_collection_modifyitems(
 ) -> Generator[None, None, None]:
     """Run all tests that need the cluster in one test process, so that they share one cluster.
 
+    Those of PostgreSQL and MariaDB share one server of each in the same way.
     Tests of pages are two groups of files, by a rule that halves them, each with a server and a
     browser of its own; those of servers with several users are another group.
     pytest-xdist finds the group of a test at the end of its node id, where its own hook puts it.
@@ -257,6 +258,8 @@ def pytest_collection_modifyitems(
 def _group_of(item: pytest.Item) -> str | None:
     if needs_server(item, "spark"):
         return "spark"
+    if needs_server(item, "postgres") or needs_server(item, "mariadb"):
+        return "databases"
     fixtures = getattr(item, "fixturenames", ())
     if "mart_server" in fixtures or "team_server" in fixtures:
         return "servers"

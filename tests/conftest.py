@@ -34,7 +34,6 @@ MANY_OBJECTS = 50_000
 
 def pytest_collection_finish() -> None:
     """Take all that is imported and collected out of garbage collection, which then costs less."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(MANY_OBJECTS)
     gc.enable()

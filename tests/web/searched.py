@@ -20,8 +20,6 @@ from shoal.web.store import Store
 from web.seeded import demo_project
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
     from shoal.web.projects import Project
     from shoal.web.services import Services
 
@@ -77,16 +75,3 @@ def search(services: Services, project: Project) -> Project:
 def releases(data: Path) -> list[str]:
     """Every file of a release that a job of the server has made or is making."""
     return sorted(str(path) for path in (data / "jobs").rglob("*-release.*"))
-
-
-def serious_violations(page: Page) -> list[str]:
-    """What axe-core finds in the page, but for what is minor or moderate."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{each['id']}: {node['html'][:200]}"
-        for each in found
-        if each["impact"] in ("serious", "critical")
-        for node in each["nodes"]
-    ]

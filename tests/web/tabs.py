@@ -24,6 +24,8 @@ CHROMIUM = "/usr/bin/chromium"
 PATIENCE = 120_000
 """Milliseconds that a page may take to show something on a busy machine."""
 HEIGHT = 800
+FLAGS = ("--no-sandbox", "--js-flags=--max-optimized-bytecode-size=1")
+"""Scripts are not optimized: most run for a moment, and optimizing takes longer than it spares."""
 
 
 class Tabs:
@@ -69,7 +71,12 @@ def _leave(page: Page) -> None:
 
 
 def new_context(browser: Browser, server: Running, **options: Any) -> BrowserContext:
-    """A browser without any past, in which nobody is logged in; options are those of Playwright."""
+    """A browser without any past, in which nobody is logged in; options are those of Playwright.
+
+    Nothing moves in it, as for users who ask their system for that: then nothing has to be drawn
+    while a test waits, and a click never meets a button that still slides.
+    """
+    options.setdefault("reduced_motion", "reduce")
     found = browser.new_context(base_url=server.base, **options)
     found.set_default_timeout(PATIENCE)
     return found
@@ -117,7 +124,7 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS])
         yield found
         found.close()
 

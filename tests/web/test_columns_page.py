@@ -12,7 +12,7 @@ import pytest
 from shoal.web.projects import Projects
 from shoal.web.services import STORE_FILE
 from shoal.web.store import Store
-from web.accessible import violations
+from web.accessible import looks, violations
 from web.seeded import demo_folder, demo_project, seed_project
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from shoal.web.projects import Project
     from web.server import Running
-    from web.tabs import Tabs
 
 pytestmark = pytest.mark.slow
 
@@ -150,13 +149,9 @@ def test_two_hundred_columns_stay_usable(page: Page, ui_server: Running, tmp_pat
     page.get_by_text("No column matches.").wait_for()
 
 
-@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1280, "dark")])
-def test_everybody_can_use_the_columns_at_any_width(
-    ui_server: Running, tabs: Tabs, width: int, theme: Any
-) -> None:
-    project = demo_project(data_of(ui_server))
-    with tabs.open(ui_server, width=width, theme=theme) as page:
-        opened(page, project)
+def test_everybody_can_use_the_columns_at_any_width(page: Page, ui_server: Running) -> None:
+    opened(page, demo_project(data_of(ui_server)))
+    for width in looks(page):
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator("h1").count() == 1

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from shoal.web.projects import Project
-from web.searched import THREE, beside, releases, search, searched_demo, serious_violations
+from web.accessible import violations
+from web.searched import THREE, beside, releases, search, searched_demo
 from web.server import Running
 
 pytestmark = pytest.mark.slow
@@ -23,7 +24,7 @@ def test_a_declined_release_writes_nothing_and_keeps_the_reason(
     before = releases(data)
     page.goto(f"/project/{project.id}/decide")
     expect(page.get_by_text("every record is like at least 4 others")).to_be_visible()
-    assert serious_violations(page) == []
+    assert violations(page) == []
     page.get_by_role("button", name="Decline").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Reason").fill("too   coarse <b>for us</b>")
@@ -59,7 +60,7 @@ def test_warnings_must_be_ticked_and_a_change_makes_the_release_outdated(
     accept.click()
     expect(page.get_by_role("button", name="Download the release")).to_be_visible()
     assert len(releases(data)) == len(before) + 1
-    assert serious_violations(page) == []
+    assert violations(page) == []
 
     def changed(**keys: object) -> Project:
         with beside(data) as services:

@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 import shoal
 from shoal.web.laid_out import layout_of
 from shoal.web.projects import Project
-from web.searched import THREE, beside, searched_demo, serious_violations
+from web.accessible import violations
+from web.searched import THREE, beside, searched_demo
 from web.server import Running
 
 pytestmark = pytest.mark.slow
@@ -62,7 +63,7 @@ def test_nodes_and_solutions_are_those_of_the_command_line(
     listed = [each.inner_text() for each in page.locator(".solution-node").all()]
     best = shoal.solutions(truth, 12).solutions
     assert listed == [f"({','.join(map(str, each.levels.values()))})" for each in best]
-    assert serious_violations(page) == []
+    assert violations(page) == []
 
 
 def test_the_lattice_is_walked_by_keyboard_and_a_safe_node_is_chosen(

@@ -15,12 +15,11 @@ from playwright.sync_api import Page, expect
 import commands
 from recoding.test_local_release import NAMES, definition_in, write_table
 from shoal.web.projects import Project
-from web.accessible import violations
+from web.accessible import looks, violations
 from web.journey import assert_equals_the_command_line, download, go_on, new_project, search
 from web.searched import THREE, beside, searched_demo
 from web.seeded import definition_of, demo_project, seed_project
 from web.server import Running
-from web.tabs import Tabs
 
 pytestmark = pytest.mark.slow
 expect.set_options(timeout=60_000)
@@ -111,21 +110,18 @@ def test_demand_says_at_once_what_cannot_be_recoded_locally(page: Page, ui_serve
     expect(page.get_by_role("alert").get_by_text("no-local-recoding")).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
-def test_every_page_shows_a_local_recoding_and_is_accessible(
-    tabs: Tabs, ui_server: Running, project: Project, width: int, theme: str
-) -> None:
-    with tabs.open(ui_server, width=width, theme=theme) as page:  # type: ignore[arg-type]
-        for step, shown in (
-            ("demand", "The demand can be met"),
-            ("search", "Best found: levels by class"),
-            ("explore", "there is no lattice of nodes"),
-            ("compare", "Risk of being recognised"),
-            ("decide", "Release with levels by class"),
-        ):
-            page.goto(f"/project/{project.id}/{step}")
+def test_every_page_shows_a_local_recoding_and_is_accessible(page: Page, project: Project) -> None:
+    for step, shown in (
+        ("demand", "The demand can be met"),
+        ("search", "Best found: levels by class"),
+        ("explore", "there is no lattice of nodes"),
+        ("compare", "Risk of being recognised"),
+        ("decide", "Release with levels by class"),
+    ):
+        page.goto(f"/project/{project.id}/{step}")
+        expect(page.get_by_text(shown).first).to_be_visible()
+        for width in looks(page):
             expect(page.get_by_text(shown).first).to_be_visible()
-            page.wait_for_timeout(300)
             assert violations(page) == [], step
             assert page.evaluate("document.documentElement.scrollWidth") <= width, step
 

@@ -27,7 +27,6 @@ def look(page: Page) -> None:
     """No serious violation of accessibility, and nothing wider than a small screen."""
     assert violations(page) == []
     page.set_viewport_size(NARROW)
-    page.wait_for_timeout(100)
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     page.set_viewport_size(WIDE)
 

@@ -35,7 +35,7 @@ def test_the_search_leads_to_explore_and_is_outdated_by_another_demand(
     expect(page.get_by_role("region", name="Levels of the best node")).to_contain_text("birth")
     assert violations(page) == []
     page.emulate_media(color_scheme="dark")
-    page.wait_for_timeout(400)
+    expect(page.locator("body.body--dark")).to_be_attached()
     assert violations(page) == []
     page.reload()
     expect(page.get_by_text("proved", exact=True)).to_be_visible()

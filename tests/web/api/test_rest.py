@@ -45,7 +45,7 @@ attributes:
 
 def api(server: Running, name: str | None) -> httpx.Client:
     headers = {"authorization": f"Bearer {server.tokens[name]}"} if name else {}
-    return httpx.Client(base_url=f"{server.base}/api/v1", headers=headers, timeout=60)
+    return httpx.Client(base_url=f"{server.base}/api/v1", headers=headers, timeout=60, verify=False)
 
 
 @pytest.fixture(scope="module")
