@@ -91,6 +91,8 @@ def test_arguments_without_a_name_are_named_in_the_error() -> None:
         shoal.check(PEOPLE, quasi_identifier=["zip"])  # type: ignore[call-arg]
     with pytest.raises(shoal.BadDefinition, match="records in memory go to"):
         shoal.run(PEOPLE)
+    with pytest.raises(shoal.BadDefinition, match="quasi_identifiers: are missing; name what"):
+        shoal.risk(PEOPLE)
     with pytest.raises(shoal.BadData, match=r"shoal\.run releases files") as caught:
         shoal.anonymize("people.csv", ["zip"])  # type: ignore[call-overload]
     assert caught.value.code == "not-a-frame"

@@ -104,6 +104,9 @@ def risk(
     )
     people = None if population is None or number is not None else FileOptions(str(population))
     quasi = tuple(names_of(quasi_identifiers))
+    if not quasi and hasattr(data, "columns"):
+        remedy = 'name what others may know: shoal.risk(frame, ["zip", "birth"])'
+        raise BadDefinition("risk", [Mistake("quasi_identifiers", "are missing", remedy)])
     if not quasi:
         file = str(data) if isinstance(data, str | Path) else "definition"
         return _of_definition(load(cast("DefinitionLike", data)), demands, people, file, spark)
