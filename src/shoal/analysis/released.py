@@ -15,7 +15,6 @@ import itertools
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from shoal.collapse.read import open_records
 from shoal.definition.model import OutputFile, OutputTable, WrittenFile
 from shoal.encode.rows import number_rows
 from shoal.engines.opening import open_source
-from shoal.engines.options import DatabaseOptions, FileOptions, SparkOptions
+from shoal.engines.options import DatabaseOptions, SparkOptions
 from shoal.errors import BadData, UserError
 from shoal.pipeline import prepare
 
@@ -81,14 +80,7 @@ def open_release(definition: Definition, *, spark: Any = None) -> Source | None:
     if isinstance(output, WrittenFile):
         if isinstance(output, OutputFile) and not output.path.exists():
             return None
-        options = FileOptions(
-            str(output.path),
-            output.format,
-            output.delimiter if PurePath(output.path).suffix.lower() == ".csv" else None,
-            header=True,
-            formulas=output.formulas,
-            options=output.settings,
-        )
+        options = output.read_back(output.path)
     elif isinstance(output, OutputTable):
         options = DatabaseOptions(output.url, output.table)
     else:

@@ -100,11 +100,13 @@ def run(
     """Find the least lossy safe transformation, write the release and verify it."""
     from shoal.choosing import parse_levels
     from shoal.cli.terminal import ask_person, command_line
+    from shoal.definition.outputs import elsewhere
     from shoal.definition.read import override, read
 
     levels = None if node is None else parse_levels(node)
+    found = read(definition)
     options: dict[str, Any] = {
-        "output": None if output is None else {"path": str(output)},
+        "output": None if output is None else elsewhere(found.output, output),
         "k": k,
         "suppression": suppression,
         "recoding": recoding,
@@ -113,7 +115,7 @@ def run(
         "report": report,
     }
     run_definition(
-        override(read(definition), options, f"{definition} with the options of the command"),
+        override(found, options, f"{definition} with the options of the command"),
         json=json,
         quiet=quiet or json == "-",
         keep_best=keep_best,

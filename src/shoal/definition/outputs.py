@@ -8,7 +8,7 @@ or of its case is the same file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -19,6 +19,7 @@ from shoal.definition.scalars import (
     Bytes,
     DefinitionPart,
     Delimiter,
+    Encoding,
     LocalPath,
     ObjectUrl,
     Text,
@@ -27,12 +28,26 @@ from shoal.definition.scalars import (
 from shoal.definition.sources import Names, check_options, installed, kind_of, local_path, long_form
 from shoal.engines.local_files import file_of_url, files_beside, is_read_by, is_same_file, resolved
 from shoal.engines.object_store import is_object
-from shoal.engines.options import DatabaseTarget, FileTarget, ObjectTarget, SparkTarget
+from shoal.engines.options import (
+    DatabaseTarget,
+    FileOptions,
+    FileTarget,
+    ObjectTarget,
+    SparkTarget,
+    is_csv,
+)
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
     from shoal.definition.sources import Several, SourceLocation
+
+
+def _path_by_its_other_name(value: Any) -> Any:
+    """`file` is another name for `path`."""
+    if isinstance(value, Mapping) and "file" in value and "path" not in value:
+        return {("path" if key == "file" else key): each for key, each in value.items()}
+    return value
 
 
 WriteFormat: TypeAlias = Annotated[str, installed("writer", "written")]
@@ -42,15 +57,25 @@ class WrittenFile(DefinitionPart):
     """What files and objects have in common; the ending decides the format unless `format` does.
 
     With `formulas: escape` the cells of a CSV file that a spreadsheet would run get an apostrophe.
-    `options` are those of the writer of the format.
+    `encoding` is that of a CSV file, and `decimal` the mark before decimals in it: with a comma the
+    delimiter is a semicolon, unless it is stated. `options` are those of the writer of the format.
     """
 
     path: Path | str
     format: WriteFormat | None = None
     delimiter: Delimiter = ","
     formulas: Literal["keep", "escape"] = "keep"
+    encoding: Encoding = "utf-8"
+    decimal: Literal[",", "."] = "."
 
     settings: Mapping[Text, Text] = Field(default_factory=dict, alias="options")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _semicolons_beside_decimal_commas(cls, keys: Any) -> Any:
+        if isinstance(keys, Mapping) and keys.get("decimal") == ",":
+            return {"delimiter": ";", **keys}
+        return keys
 
     @model_validator(mode="after")
     def _options_of_the_writer(self) -> WrittenFile:
@@ -58,16 +83,39 @@ class WrittenFile(DefinitionPart):
         return self
 
     @model_validator(mode="after")
-    def _only_csv_has_formulas(self) -> WrittenFile:
-        path = PurePath(self.path)
-        packed = path.suffix.lower() in (".gz", ".zst")
-        kind = self.format or (path.with_suffix("") if packed else path).suffix.lower()[1:]
-        if self.formulas == "escape" and kind not in ("csv", "tsv", "txt"):
+    def _only_csv_has_a_layout(self) -> WrittenFile:
+        if self.is_csv:
+            return self
+        if self.formulas == "escape":
             raise Wrong(
                 "only CSV files have cells that a spreadsheet would run",
                 "leave out `formulas`: what other formats hold as text is never run",
             )
+        stated = "decimal" if self.decimal == "," else "encoding"
+        if self.decimal == "," or self.encoding != "utf-8":
+            raise Wrong(
+                f"only CSV files are written with `{stated}`",
+                f"leave out `{stated}`, or write `{{path: release.csv, {stated}: ...}}`",
+            )
         return self
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether it is written as CSV."""
+        return is_csv(PurePath(self.path), self.format)
+
+    def target(self) -> FileTarget | ObjectTarget:
+        """The same as options of an engine."""
+        raise NotImplementedError
+
+    def read_back(self, path: str | Path) -> FileOptions:
+        """How a file is read that was written like this one, here or at another path."""
+        target = self.target()
+        written = target.file() if isinstance(target, ObjectTarget) else target
+        if PurePath(self.path).suffix == PurePath(path).suffix:
+            return written.read_back(path, self.format, is_csv=self.is_csv)
+        plain = replace(written, options={})
+        return plain.read_back(path, None, is_csv=is_csv(PurePath(path)))
 
 
 class OutputFile(WrittenFile):
@@ -140,7 +188,13 @@ class OutputSpark(DefinitionPart):
 
     @model_validator(mode="before")
     @classmethod
-    def _spark_escapes_nothing(cls, keys: Any) -> Any:
+    def _spark_writes_plain_csv(cls, keys: Any) -> Any:
+        for key in ("encoding", "decimal"):
+            if isinstance(keys, Mapping) and key in keys:
+                raise Wrong(
+                    f"Spark writes UTF-8 and decimal points: it has no `{key}`",
+                    f"leave it out, or write `output: {{path: release.csv, {key}: ...}}`",
+                )
         if isinstance(keys, Mapping) and "formulas" in keys:
             raise Wrong(
                 "Spark cannot escape formulas",
@@ -171,6 +225,14 @@ def _kind_of_output(value: Any) -> str:
     return OBJECT if isinstance(path, str) and is_object(path) else kind_of(value)
 
 
+def elsewhere(output: DefinitionPart | None, path: str | Path) -> dict[str, Any]:
+    """The output at another path: of a CSV file that takes the place of one, with its layout."""
+    found: dict[str, Any] = {"path": str(path)}
+    if isinstance(output, WrittenFile) and output.is_csv and is_csv(PurePath(path)):
+        found.update(output.model_dump(include={"delimiter", "formulas", "encoding", "decimal"}))
+    return found
+
+
 OUTPUTS: Mapping[str, type[DefinitionPart]] = {
     "path": OutputFile,
     OBJECT: OutputObject,
@@ -183,7 +245,7 @@ OutputChoice: TypeAlias = Annotated[
     | Annotated[OutputTable, Tag("url")]
     | Annotated[OutputSpark, Tag("spark")],
     Discriminator(_kind_of_output),
-    BeforeValidator(long_form),
+    BeforeValidator(lambda value: long_form(_path_by_its_other_name(value))),
 ]
 """Where to write, as the file has it, short forms included."""
 

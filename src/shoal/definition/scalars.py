@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import re
 from collections.abc import Iterable, Mapping
@@ -128,6 +129,18 @@ def _delimiter(value: str) -> str:
     return character
 
 
+def _encoding(value: str) -> str:
+    """The usual name of an encoding of text."""
+    try:
+        "".encode(value)
+        return codecs.lookup(value).name
+    except (LookupError, ValueError):
+        raise Wrong(
+            f"no encoding is called {shown(value)}",
+            "common ones are utf-8, utf-8-sig, utf-16, latin-1 and windows-1252",
+        ) from None
+
+
 def _in_folder(path: Path, info: ValidationInfo) -> Path:
     _refuse_no_file(str(path))
     return _folder(info) / path
@@ -209,6 +222,7 @@ Portion: TypeAlias = Annotated[float, BeforeValidator(_portion)]
 Seconds: TypeAlias = Annotated[float, BeforeValidator(_seconds)]
 Bytes: TypeAlias = Annotated[int, BeforeValidator(_bytes)]
 Delimiter: TypeAlias = Annotated[str, AfterValidator(_delimiter)]
+Encoding: TypeAlias = Annotated[str, AfterValidator(_encoding)]
 FilePath: TypeAlias = Annotated[Path, AfterValidator(_in_folder)]
 LocalPath: TypeAlias = Annotated[
     FilePath, WithJsonSchema({"type": "string", "format": "path", "pattern": "^(?!s3://)"})

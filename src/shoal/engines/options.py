@@ -8,11 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypeAlias
 
 NATIVE = ("csv", "parquet", "json")
 """The formats of files that DuckDB reads and writes itself; all others are plug-ins."""
+
+
+def is_csv(path: PurePath, stated: str | None = None) -> bool:
+    """Whether a file is CSV: by the format that is stated, else by its ending, packed or not."""
+    plain = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
+    by_ending = plain.suffix.lower() in (".csv", ".tsv", ".txt")
+    return stated == "csv" if stated is not None else by_ending
 
 
 @dataclass(frozen=True)
@@ -22,8 +29,8 @@ class FileOptions:
     `format` is one of NATIVE or the name of an installed reader; None means by the ending.
     `header` says whether the first row has the names, or which row has them: those above are
     skipped. `decimal` is the mark before the decimals of numbers in CSV files and in text cells of
-    workbooks; without it texts stay as they are. `options` are the reader's. `formulas` is what the
-    output of a CSV release said of formulas.
+    workbooks; without it texts stay as they are. `options` are the reader's. `formulas` and
+    `written_decimal` are what the output of a CSV release said: what they changed is undone.
     """
 
     path: str
@@ -34,6 +41,7 @@ class FileOptions:
     header: bool | int | None = None
     decimal: str | None = None
     formulas: str = "keep"
+    written_decimal: str = "."
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
@@ -43,13 +51,16 @@ class FileTarget:
 
     Parquet may be written as a folder of files: `partition_by` names columns whose values become
     folders, `file_size` is about how many bytes a file may have. `options` are the writer's.
-    `formulas` says whether cells of a CSV file that a spreadsheet would run are kept or escaped.
+    `formulas` says whether cells of a CSV file that a spreadsheet would run are kept or escaped,
+    `decimal` what is before the decimals of its numbers, `encoding` in which bytes it is written.
     """
 
     path: Path
     format: str | None = None
     delimiter: str = ","
     formulas: str = "keep"
+    encoding: str = "utf-8"
+    decimal: str = "."
     partition_by: tuple[str, ...] = ()
     file_size: int | None = None
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -58,6 +69,22 @@ class FileTarget:
     def is_folder(self) -> bool:
         """Whether a folder of files is written, in place of a file."""
         return bool(self.partition_by) or self.file_size is not None
+
+    def read_back(self, path: str | Path, format: str | None, *, is_csv: bool) -> FileOptions:  # noqa: A002
+        """How a file is read that was written like this one, wherever it is now."""
+        if not is_csv:
+            return FileOptions(str(path), format, options=self.options)
+        return FileOptions(
+            path=str(path),
+            format=format,
+            delimiter=self.delimiter,
+            quote='"',
+            encoding=None if self.encoding in ("utf-8", "utf-8-sig") else self.encoding,
+            header=True,
+            formulas=self.formulas,
+            written_decimal=self.decimal,
+            options=self.options,
+        )
 
 
 @dataclass(frozen=True)
@@ -68,12 +95,21 @@ class ObjectTarget:
     format: str | None = None
     delimiter: str = ","
     formulas: str = "keep"
+    encoding: str = "utf-8"
+    decimal: str = "."
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def file(self, folder: Path = Path()) -> FileTarget:
         """The file that is written before it is uploaded."""
-        path = folder / self.url.rpartition("/")[2]
-        return FileTarget(path, self.format, self.delimiter, self.formulas, options=self.options)
+        return FileTarget(
+            folder / self.url.rpartition("/")[2],
+            self.format,
+            self.delimiter,
+            self.formulas,
+            self.encoding,
+            self.decimal,
+            options=self.options,
+        )
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from shoal.definition.check import against_columns
@@ -227,13 +226,7 @@ def _read_source(
 
 def _options(definition: Definition, release: Path) -> FileOptions:
     """A release is read as it was written: header, delimiter and escaped formulas of the output."""
-    output = definition.output if isinstance(definition.output, WrittenFile) else None
-    same = output is not None and PurePath(output.path).suffix == release.suffix
-    return FileOptions(
-        path=str(release),
-        format=output.format if output is not None and same else None,
-        delimiter=output.delimiter if output is not None else None,
-        header=True,
-        formulas=output.formulas if output is not None else "keep",
-        options=output.settings if output is not None and same else {},
-    )
+    output = definition.output
+    if not isinstance(output, WrittenFile):
+        return FileOptions(str(release), header=True)
+    return output.read_back(release)

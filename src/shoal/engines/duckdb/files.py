@@ -20,6 +20,7 @@ import duckdb
 import pyarrow as pa
 
 from shoal.engines.duckdb import json_shape
+from shoal.engines.duckdb.local_csv import without_comma
 from shoal.engines.duckdb.relation import FileScan, union
 from shoal.engines.duckdb.session import Session, disk_full, explained, literal
 from shoal.engines.duckdb.source import TableSource
@@ -188,6 +189,7 @@ def _scan(
         if kind == "csv":
             scan = _csv(session, path, packing, sniff(path, options, expect), number)
             scan = _without_escapes(scan) if options.formulas == ESCAPE else scan
+            scan = _without_commas(scan) if options.written_decimal == "," else scan
             scan = _with_points(scan, options.decimal) if options.decimal else scan
         elif kind == "json":
             _refuse_layout(path, options, "JSON")
@@ -235,6 +237,12 @@ def _csv(session: Session, path: Path, packing: str, dialect: Dialect, number: i
 def _without_escapes(scan: FileScan) -> FileScan:
     """A release whose formulas were escaped, as it was before."""
     columns = ", ".join(f"{unescaped(f'c{i}')} AS c{i}" for i in range(len(scan.names)))
+    return replace(scan, sql=f"(SELECT {columns} FROM {scan.sql})")
+
+
+def _without_commas(scan: FileScan) -> FileScan:
+    """A release with decimal commas, as it was before."""
+    columns = ", ".join(f"{without_comma(f'c{i}')} AS c{i}" for i in range(len(scan.names)))
     return replace(scan, sql=f"(SELECT {columns} FROM {scan.sql})")
 
 

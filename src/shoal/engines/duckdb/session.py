@@ -42,6 +42,9 @@ SLOW_WITH_MANY_COLUMNS = (
 INEXACT = "shoal: an integer that is no double"
 """The message of a query that cannot make doubles of the integers of another file."""
 
+WITH_COMMA = "shoal: a number with a decimal comma"
+"""The message of a query that writes decimal commas and meets a text that has one already."""
+
 INFINITE = "shoal: a number that JSON cannot hold"
 """The message of a query that writes JSON and meets an infinite number."""
 
@@ -254,6 +257,13 @@ def explained(error: duckdb.Error, name: str, written: str = "") -> UserError:
             " doubles would lose digits",
             code="mixed-types",
             hint="store the column in one type, in all files",
+        )
+    if WITH_COMMA in message:
+        return BadOutput(
+            f"{name} has numbers with a decimal comma in texts, which could not be told apart from"
+            " those that the output would write with one",
+            code="decimal-commas",
+            hint='state `decimal: ","` in the source too, or leave it out in the output',
         )
     if INFINITE in message:
         return BadOutput(

@@ -187,16 +187,8 @@ class StagedFile(StagedPath):
 
     def options(self) -> FileOptions:
         """The layout in which it was written."""
-        is_csv = self._layout.kind == "csv"
-        return FileOptions(
-            path=str(self.path),
-            format="json" if self._layout.kind == "json lines" else self._layout.kind,
-            delimiter=self._target.delimiter if is_csv else None,
-            quote='"' if is_csv else None,
-            header=True if is_csv else None,
-            formulas=self._layout.formulas,
-            options=self._layout.options,
-        )
+        kind = self._layout.kind.removesuffix(" lines")
+        return self._target.read_back(self.path, kind, is_csv=kind == "csv")
 
     def put_in_place(self) -> None:
         """Flush it, give it the permissions of the file it replaces, and rename it."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from shoal.engines.duckdb.local_csv import encode, with_comma
 from shoal.engines.duckdb.session import INFINITE, Session, identifier, literal
 from shoal.engines.failures import check_finite, names_differing_in_case
 from shoal.engines.formats.registry import (
@@ -47,6 +48,8 @@ class Layout:
     packing: str
     options: Mapping[str, str] = field(default_factory=dict)
     formulas: str = "keep"
+    encoding: str = "utf-8"
+    decimal: str = "."
 
     @property
     def ending(self) -> str:
@@ -79,7 +82,15 @@ def layout_of(target: FileTarget) -> Layout:
             code="unknown-option",
             hint="leave them out",
         )
-    return Layout(kind, target.delimiter, packing, target.options, target.formulas)
+    return Layout(
+        kind,
+        target.delimiter,
+        packing,
+        target.options,
+        target.formulas,
+        target.encoding,
+        target.decimal,
+    )
 
 
 def check_records(target: FileTarget, records: int) -> None:
@@ -116,7 +127,7 @@ def write(session: Session, query: str, names: tuple[str, ...], path: Path, layo
     if layout.kind == "parquet":
         _write_parquet(session, query, names, path)
     elif layout.kind == "csv":
-        _write_csv(session, query, names, path, layout)
+        _write_encoded(session, query, names, path, layout)
     elif layout.kind in ENDINGS.values():
         _write_json(session, query, names, path, layout)
     else:
@@ -133,6 +144,22 @@ def _write_parquet(session: Session, query: str, names: tuple[str, ...], path: P
     )
 
 
+def _write_encoded(
+    session: Session, query: str, names: tuple[str, ...], path: Path, layout: Layout
+) -> None:
+    """DuckDB writes UTF-8; for another encoding that is a private file, which is copied."""
+    if layout.encoding in ("utf-8", MARKED):
+        _write_csv(session, query, names, path, layout)
+        return
+    plain = session.folder / "in-utf-8"
+    try:
+        plain.touch(0o600)
+        _write_csv(session, query, names, plain, layout)
+        encode(plain, path, layout.encoding, layout.packing)
+    finally:
+        plain.unlink(missing_ok=True)
+
+
 def _write_csv(
     session: Session, query: str, names: tuple[str, ...], path: Path, layout: Layout
 ) -> None:
@@ -142,8 +169,13 @@ def _write_csv(
     table of one column has its missing values as `""`, since readers skip an empty line.
     """
     header = io.StringIO()
+    header.write("\ufeff" if layout.encoding == MARKED else "")
     csv.writer(header, delimiter=layout.delimiter, lineterminator="\n").writerow(names)
     cells = [f"r{i}" for i in range(len(names))]
+    if layout.decimal == ",":
+        texts = ", ".join(f"CAST(r{i} AS VARCHAR) AS r{i}" for i in range(len(names)))
+        query = f"SELECT {texts} FROM ({query})"
+        query = f"SELECT {', '.join(f'{with_comma(c)} AS {c}' for c in cells)} FROM ({query})"
     if layout.formulas == ESCAPE:
         kinds = session.types(query)
         cells = [escaped(f"r{i}") if kind == "VARCHAR" else f"r{i}" for i, kind in enumerate(kinds)]
@@ -202,6 +234,9 @@ def _write_text(path: Path, text: str, layout: Layout) -> None:
     with pa.output_stream(str(path), compression=packing) as file:
         file.write(text.encode())
 
+
+MARKED = "utf-8-sig"
+"""UTF-8 with a mark at the beginning, by which Excel knows it."""
 
 ESCAPE = "escape"
 """What an output says so that formulas are made harmless."""

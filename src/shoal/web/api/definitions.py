@@ -34,7 +34,7 @@ FILE = "definition"
 SOURCE_KEYS = frozenset(
     "format delimiter quote encoding header decimal options rename columns".split()
 )
-OUTPUT_KEYS = frozenset("format delimiter formulas options".split())
+OUTPUT_KEYS = frozenset("format delimiter formulas encoding decimal options".split())
 FORMATS = frozenset(("csv", "parquet", "json", "excel", "xml"))
 OUTPUT_ENDINGS = frozenset((".csv", ".parquet", ".json", ".xlsx", ".xml"))
 HIERARCHIES = frozenset(("suppress", "mask", "intervals", "cuts", "date", "groups", "tree"))
