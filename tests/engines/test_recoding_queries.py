@@ -28,7 +28,7 @@ ENDINGS = (".csv", ".parquet", ".json", ".jsonl")
 
 
 def oracle(rows: list[dict[str, Any]], recoding: Recoding) -> list[Row]:
-    """Row by row, as a newcomer would write it; sorted with missing first."""
+    """Row by row, as a newcomer would write it; sorted with missing last."""
     passing = {tuple(row.values()) for row in recoding.classes.to_pylist()}
     released = []
     for row in rows:
@@ -50,7 +50,7 @@ def oracle(rows: list[dict[str, Any]], recoding: Recoding) -> list[Row]:
             released.append(tuple(None if n in blanked else out[n] for n in recoding.columns))
     labels_first = sorted(recoding.columns, key=lambda name: name not in recoding.generalized)
     order = [recoding.columns.index(name) for name in labels_first]
-    return sorted(released, key=lambda row: [(row[i] is not None, row[i] or "") for i in order])
+    return sorted(released, key=lambda row: [(row[i] is None, row[i] or "") for i in order])
 
 
 value = st.sampled_from([None, "", "NA", "x", "y", 'q"', "a,b", "l\nm", "NULL", " s"])
@@ -167,7 +167,7 @@ def test_csv_has_a_header_plain_line_ends_and_quotes_only_where_needed(tmp_path:
     with open_frame(table) as source:
         target = FileTarget(tmp_path / "out.csv", delimiter=";")
         recode_into(source, recoding, target).publish()
-    expected = 'a;A;"p;q"\nNULL;;1,2\n"say ""hi""";x;"1;2"\n'
+    expected = 'a;A;"p;q"\n"say ""hi""";x;"1;2"\nNULL;;1,2\n'
     assert (tmp_path / "out.csv").read_bytes() == expected.encode()
 
 
@@ -176,13 +176,13 @@ def test_a_missing_value_of_a_single_column_is_no_blank_line(tmp_path: Path) -> 
     with open_frame(table) as source:
         recoding = Recoding(("A",), {"A": UNCHANGED}, table, ())
         recode_into(source, recoding, FileTarget(tmp_path / "out.csv")).publish()
-    assert (tmp_path / "out.csv").read_bytes() == b'A\n""\nx\n'
+    assert (tmp_path / "out.csv").read_bytes() == b'A\nx\n""\n'
 
 
 def test_json_is_an_array_or_lines_of_objects(tmp_path: Path) -> None:
     table = pa.table({"A": ["x", None], "a": [1, 2]})
     recoding = Recoding(("A", "a"), {"A": UNCHANGED}, table.select(["A"]), ())
-    rows = [{"A": None, "a": 2}, {"A": "x", "a": 1}]
+    rows = [{"A": "x", "a": 1}, {"A": None, "a": 2}]
     with open_frame(table) as source:
         recode_into(source, recoding, FileTarget(tmp_path / "out.json")).publish()
         recode_into(source, recoding, FileTarget(tmp_path / "out.jsonl")).publish()
@@ -212,7 +212,7 @@ def test_unchanged_columns_keep_their_type_in_parquet(tmp_path: Path) -> None:
     with open_frame(table) as source:
         recode_into(source, recoding, FileTarget(tmp_path / "out.parquet")).publish()
     written = pq.read_table(tmp_path / "out.parquet")
-    assert written.to_pydict() == {"age": [None, 34], "dose": [None, 1.5], "zip": ["*", "*"]}
+    assert written.to_pydict() == {"age": [34, None], "dose": [1.5, None], "zip": ["*", "*"]}
     assert written.schema.types == [pa.int64(), pa.float64(), pa.string()]
 
 

@@ -95,3 +95,47 @@ def test_negative_zeros_of_spark_are_in_an_order_of_their_own(
         folders.append([path.read_bytes() for path in sorted(folder.glob("part-*"))])
     assert files[0] == files[1]
     assert folders[0] == folders[1]
+
+
+GAPS = [("a", None, "2"), (None, "x", "1"), ("a", "x", None), (None, None, "3"), ("b", "x", "1")]
+
+
+def gaps(folder: Path) -> pa.Table:
+    """Two records of each, as a file too."""
+    rows = [*GAPS, *GAPS]
+    columns = dict(zip(("s", "t", "c"), map(list, zip(*rows, strict=True)), strict=True))
+    table = pa.table(columns, pa.schema([(name, pa.string()) for name in columns]))
+    pq.write_table(table, folder / "gaps.parquet")
+    return table
+
+
+def missing_last(folder: Path, source: Any, **options: Any) -> list[tuple[str, ...]]:
+    """The records as a CSV file, where missing is empty."""
+    roles = {"s": "quasi-identifier", "t": "quasi-identifier", "c": "keep"}
+    output = folder / "out.csv"
+    definition = {"source": source, "output": str(output), "k": 2, "attributes": roles}
+    shoal.run(definition, **options)
+    return [tuple(line.split(",")) for line in output.read_text(encoding="utf-8").splitlines()[1:]]
+
+
+@pytest.mark.slow
+def test_missing_is_last_on_every_engine(
+    tmp_path: Path, postgres_url: str, mariadb_url: str, spark_session: Any
+) -> None:
+    table = gaps(tmp_path)
+    rows = [tuple(cell or "" for cell in row) for row in (*GAPS, *GAPS)]
+    expected = sorted(rows, key=lambda row: [(cell == "", cell) for cell in row])
+    file = str(tmp_path / "gaps.parquet")
+    assert missing_last(tmp_path, file) == expected
+    assert missing_last(tmp_path, [file, file]) == [row for row in expected for _ in range(2)]
+    for url in (f"sqlite:///{tmp_path / 'gaps.db'}", postgres_url, mariadb_url):
+        name = f"gaps_{secrets.token_hex(4)}"
+        values = ", ".join(
+            str(tuple("NULL" if cell is None else cell for cell in row)) for row in (*GAPS, *GAPS)
+        ).replace("'NULL'", "NULL")
+        made = f"CREATE TABLE {name} (s varchar(9), t varchar(9), c varchar(9))"
+        servers.run_sql(url, made, f"INSERT INTO {name} VALUES {values}")
+        assert missing_last(tmp_path, {"url": url, "table": name}) == expected
+    assert missing_last(tmp_path, {"spark": file}, spark=spark_session) == expected
+    found = shoal.anonymize(table.to_pandas(), ["s", "t"], k=2, others="keep").fillna("")
+    assert list(map(tuple, found.to_numpy().tolist())) == expected

@@ -153,7 +153,11 @@ def drafted(address: Address, folder: Path, k: int) -> Drafted:
         reading,
         unusual,
     )
-    obstacles = [f"{found.name}: {found.obstacle}" for found in profiles if found.obstacle]
+    obstacles = [
+        f"{each.profile.name}: {each.profile.obstacle}"
+        for each in guesses
+        if each.profile.obstacle and each.attribute.role != "identifier"
+    ]
     return Drafted(write_draft(draft, guesses), (*reading, *obstacles))
 
 

@@ -133,7 +133,8 @@ def guess_all(profiles: Sequence[Profile], propose: Propose) -> list[Guess]:
 def guess(profile: Profile, hierarchy: Hierarchy | None) -> Guess:
     """What one column may be, given the hierarchy that fits its values."""
     role, reason, by_name = _role(profile, hierarchy)
-    reason = f"{reason} {profile.obstacle}".strip()
+    if role != "identifier":
+        reason = f"{reason} {profile.obstacle}".strip()
     if role == "quasi-identifier":
         attribute = Attribute(role=role, hierarchy=hierarchy or Suppress())
     elif role == "sensitive":

@@ -27,7 +27,10 @@ def obstacle(counts: Mapping[str, int]) -> str:
     if kind == "numbers":
         others = [text for text in counts if parse_number(text) is None]
         if others and all(map(is_number, others)):
-            return f"{_records(others, counts)} decimal commas: state `decimal` of the source."
+            return (
+                f"{_records(others, counts)} decimal commas: state `decimal` of the source, which"
+                " CSV and Excel files can have, or store them with points."
+            )
         return _sentence("numbers", "intervals", others, counts)
     if kind == "dates":
         failing = [[t for t in counts if parse_date(t, each) is None] for each in COMMON_FORMATS]

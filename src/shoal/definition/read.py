@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
@@ -46,9 +47,13 @@ _DATA = {
     ".xlsx",
     ".xls",
     ".gz",
+    ".zst",
     ".feather",
 }
 """Endings of files that hold records; those of JSON and XML may be definitions too."""
+
+_MARKS_OF_DATA = (b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"SQLite format 3")
+"""How files of Parquet, Excel, gzip, zstd and SQLite begin."""
 
 _EXAMPLE = "begin with `source:`, `k:` and `attributes:`, or let `shoal init DATA` write one"
 
@@ -62,8 +67,11 @@ def read(path: str | Path) -> Definition:
     path = Path(path)
     file = str(path)
     if path.suffix.lower() in _DATA and path.is_file():
-        _refuse(file, "is data, not a definition", f"try `shoal init {shlex.quote(file)}`")
-    return from_parsed(parse(content(path), file, path.suffix.lower()), file, path.parent)
+        _refuse_data(file)
+    text = content(path)
+    if _is_data(text):
+        _refuse_data(file)
+    return from_parsed(parse(text, file, path.suffix.lower()), file, path.parent)
 
 
 def parse(
@@ -136,6 +144,24 @@ def content(path: Path) -> bytes:
         _refuse(file, "is a folder", "give the path of the definition file in it")
     except OSError as error:
         _refuse(file, f"cannot be read ({error.strerror})", "check who may read the file")
+
+
+def _is_data(text: bytes) -> bool:
+    """Whether the beginning of a file is that of data, by what no definition can begin with.
+
+    Parquet and packed files have marks, JSON of records is a list or has an object in each line.
+    XML of more than the size of a definition, and JSON of more, is data too.
+    """
+    begin = text[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if begin.startswith(_MARKS_OF_DATA) or re.match(rb"\[\s*[\[{]", begin):
+        return True
+    lines = begin.splitlines()
+    in_lines = len(lines) > 1 and all(re.fullmatch(rb"\{.+\}\s*", line) for line in lines[:2])
+    return in_lines or (len(text) > LARGEST and begin.startswith((b"{", b"<")))
+
+
+def _refuse_data(file: str) -> NoReturn:
+    _refuse(file, "is data, not a definition", f"try `shoal init {shlex.quote(file)}`")
 
 
 def _refuse(file: str, what: str, remedy: str) -> NoReturn:

@@ -22,15 +22,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.arrow_arrays import from_numpy, to_numpy
 from shoal.engines.options import Resources
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 COUNT = "#records"
 """The name of the counts in a table of `count_by`, where no data column has it already."""
@@ -369,18 +368,25 @@ class GivenFrame(Source):
         """The release, as the kind of frame that was given."""
 
 
+LAST_RANK = 2**31 - 1
+"""The rank of a class of which nothing is released, and of records of no class."""
+
+
 def class_ranks(codes: Sequence[pa.Array | pa.ChunkedArray], classes: int) -> pa.Array:
-    """The rank of each class in the order of its codes, where the code 0 means missing.
+    """The rank of each class in the order of its codes; null means missing, and comes last.
 
     It is their order in a release, so nothing but what is released of them decides it. Classes with
-    equal codes share a rank. It is 0 where every code is 0, as for a record of no class, so that
-    the order of a release does not distinguish the two.
+    equal codes share a rank. It is LAST_RANK where every code is missing, as for a record of no
+    class, so that the order of a release does not distinguish the two.
     """
     if not codes:
-        return from_numpy(np.zeros(classes, np.int32))
-    table = np.column_stack([to_numpy(code).astype(np.int64) for code in codes])
+        return from_numpy(np.full(classes, LAST_RANK, np.int32))
+    filled = [pc.fill_null(code.cast(pa.int64()), LAST_RANK) for code in codes]
+    table = np.column_stack([to_numpy(code) for code in filled])
     order = np.lexsort(table.T[::-1])
-    changes = np.any(np.diff(table[order], axis=0, prepend=0), axis=1)
+    ordered = table[order]
+    changes = np.any(np.diff(ordered, axis=0, prepend=ordered[:1]), axis=1)
     ranks = np.empty(classes, np.int32)
     ranks[order] = np.cumsum(changes)
+    ranks[np.all(table == LAST_RANK, axis=1)] = LAST_RANK
     return from_numpy(ranks)

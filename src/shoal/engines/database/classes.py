@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
 
-from shoal.engines.base import class_ranks
+from shoal.engines.base import LAST_RANK, class_ranks
 from shoal.engines.database.labels import Codes
 
 if TYPE_CHECKING:
@@ -61,7 +61,11 @@ def classes_table(
     shown = keys if recoding.labels is None else [_codes_of(recoding.labels, n) for n in names]
     distinct = _distinct(recoding, keys, shown)
     columns: list[sa.Column[Any]] = [sa.Column("class_rank", sa.Integer, nullable=False)]
-    ordered = [distinct.column(f"label {names.index(name)}") for name in by_class]
+    ordered = []
+    for j in map(names.index, by_class):
+        codes = distinct.column(f"label {j}")
+        is_missing = pc.equal(codes, shown[j].code_of_null)
+        ordered.append(pc.if_else(is_missing, None, codes))
     arrays: dict[str, Any] = {"class_rank": class_ranks(ordered, len(distinct))}
     indexed = scratch.joins_by_index
     for i, pack in enumerate(packing(keys)):
@@ -77,7 +81,9 @@ def classes_table(
                 typed[f"g{j}"] = released[name]
     table = pa.table(arrays)
     if recoding.mark:
-        nobody = {name: -1 if name.startswith("p") else None for name in arrays} | {"class_rank": 0}
+        nobody = {name: -1 if name.startswith("p") else None for name in arrays} | {
+            "class_rank": LAST_RANK
+        }
         table = pa.concat_tables([table, pa.Table.from_pylist([nobody], table.schema)])
     return scratch.table(columns, table, typed)
 

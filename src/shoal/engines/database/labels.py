@@ -1,7 +1,7 @@
 """Labels and classes as temporary tables of whole numbers, so that every join is plain equality.
 
-A label's code is its rank among the labels of its column, from 1 on; missing is 0. So codes are
-never null, and they sort as the labels do with missing first.
+A label's code is its rank among the labels of its column, from 0 on; missing comes after them. So
+codes are never null, and they sort as the labels do with missing last.
 """
 
 from __future__ import annotations
@@ -45,17 +45,21 @@ class Codes:
         return Codes(pa.array(texts, pa.string()), missing)
 
     def codes(self, labels: pa.Array | pa.ChunkedArray) -> Any:
-        """The code of each label; 0 for missing."""
-        found = pc.index_in(labels, value_set=self.labels)
-        return pc.fill_null(pc.add(found, pa.scalar(1, pa.int32())), 0)
+        """The code of each label, or of null."""
+        return pc.fill_null(pc.index_in(labels, value_set=self.labels), self.code_of_null)
+
+    @property
+    def code_of_null(self) -> int:
+        """The code of no label: the one after the last."""
+        return len(self.labels)
 
     def code_of_missing(self) -> int:
         """The code of a missing value."""
         return int(self.codes(pa.array([self.missing], pa.string()))[0].as_py())
 
     def texts(self, codes: pa.Array | pa.ChunkedArray) -> Any:
-        """The label of each code; null for 0."""
-        return pc.take(pa.concat_arrays([pa.nulls(1, pa.string()), self.labels]), codes)
+        """The label of each code; null for that of null."""
+        return pc.take(pa.concat_arrays([self.labels, pa.nulls(1, pa.string())]), codes)
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ class Scratch:
     ) -> Labels:
         """The codes of an unchanged column, whose labels are its values; others get UNKNOWN."""
         codes = Codes.of(labels, missing_label)
-        values = {text: code for code, text in enumerate(codes.labels.to_pylist(), start=1)}
+        values = {text: code for code, text in enumerate(codes.labels.to_pylist())}
         return self._listed(relation, name, codes, values, missing, must_be_known=False)
 
     def _listed(

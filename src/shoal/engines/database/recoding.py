@@ -7,7 +7,7 @@ one value: see `settled` and `representatives` of `Values`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
+from shoal.engines.base import LAST_RANK
 from shoal.engines.database.classes import classes_table, labels_of, packed, packing
 from shoal.engines.database.fields import Field, Kind
 
@@ -81,7 +82,7 @@ def recoded(
         if recoding.is_unchanged(name)
     }
     coded = _coded(session, scratch, relation, recoding, labels, own)
-    parts = _QueryParts(relation, recoding, own, coded, classes, packs)
+    parts = _QueryParts(relation, recoding, own, coded, classes, packs, labels)
     for setting in session.dialect.recoding_settings:
         session.run(setting)
     prefix = session.dialect.select_prefix
@@ -167,6 +168,7 @@ class _QueryParts:
     coded: sa.Subquery
     classes: sa.Table
     packs: list[dict[int, int]]
+    labels: list[Labels]
 
     def numbers(self) -> list[Expression]:
         """The packed codes of a record."""
@@ -180,22 +182,22 @@ class _QueryParts:
 
     def rank(self) -> Expression:
         """The rank of a record's class, which is that of no labels for a marked one."""
-        return sa.func.coalesce(self.classes.c.class_rank, 0)
+        return sa.func.coalesce(self.classes.c.class_rank, LAST_RANK)
 
     def label(self, name: str) -> sa.Column[Any]:
         """The label that a class has for a column."""
         return self.classes.c[f"g{list(self.recoding.generalized).index(name)}"]
 
-    def order(self, name: str, value: Expression) -> Expression:
-        """What to sort released values of a column by, nulls first."""
+    def order(self, name: str, value: Expression) -> Sequence[Expression]:
+        """What to sort released values of a column by, nulls last."""
         values = self.relation.values
         if name in self.own:
-            return values.nulls_first(self.own[name].order(value))
-        return values.nulls_first(values.raw(value, Field(name, Kind.TEXT)))
+            return values.nulls_last(self.own[name].order(value))
+        return values.nulls_last(values.raw(value, Field(name, Kind.TEXT)))
 
     def in_order(self, released: Mapping[str, Expression]) -> list[Expression]:
         """All that these released values are sorted by, so that only equal records are equal."""
-        keys = [self.order(name, value) for name, value in released.items()]
+        keys = [key for name, value in released.items() for key in self.order(name, value)]
         for name, value in released.items():
             key = self.own[name].tie_break(value) if name in self.own else None
             keys += [] if key is None else [key]
@@ -327,7 +329,8 @@ def _released(parts: _QueryParts, position: int, name: str) -> Expression:
     value: Expression = parts.coded.c[f"v{position}"]
     absent = []
     if name in recoding.generalized:
-        absent.append(parts.coded.c[f"k{list(recoding.generalized).index(name)}"] == 0)
+        key = list(recoding.generalized).index(name)
+        absent.append(parts.coded.c[f"k{key}"] == parts.labels[key].codes.code_of_null)
     if recoding.mark and name in recoding.blanked:
         absent.append(parts.classes.c.class_rank.is_(None))
     if parts.own[name].as_text:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from shoal.arrow_arrays import from_texts
-from shoal.engines.base import listed_texts
+from shoal.engines.base import LAST_RANK, listed_texts
 from shoal.engines.duckdb.session import Session, literal
 from shoal.engines.failures import CHANGED
 
@@ -102,17 +102,18 @@ def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> I
 
     Records are sorted by rank, with the numbers instead of their labels, which takes half the
     memory. The rank depends on what is released of the labels and on nothing else. Where all of it
-    is missing it is 0, as for a marked record, so that the order does not distinguish the two.
-    Classes are made distinct, so that a join with them repeats no record. All of it is temporary,
-    since a transaction of DuckDB may write to one database beside that, which is an output.
+    is missing it is LAST_RANK, as for a marked record, so that their order does not tell the two
+    apart. Classes are made distinct, so that a join with them repeats no record. All of it is
+    temporary, since a transaction of DuckDB may write to one database beside that, which is an
+    output.
     """
     created: list[str] = []
     keys = range(len(recoding.generalized))
     label = "k" if recoding.labels is None else "m"
     shown = [f"{label}{list(recoding.generalized).index(name)}" for name in by_class]
-    order = ", ".join(f"{key} NULLS FIRST" for key in shown) or "1"
+    order = ", ".join(f"{key} NULLS LAST" for key in shown) or "1"
     missing = " AND ".join(f"{key} IS NULL" for key in shown) or "true"
-    rank = f"CASE WHEN {missing} THEN 0 ELSE dense_rank() OVER (ORDER BY {order}) END"
+    rank = f"CASE WHEN {missing} THEN {LAST_RANK} ELSE dense_rank() OVER (ORDER BY {order}) END"
     try:
         for j in keys:
             session.execute(
@@ -146,16 +147,17 @@ def _recoding_sql(
         columns.append(f"{_released(i, name, by_class, recoding)} AS r{i}")
         texts.append(f"CAST(r{i} AS VARCHAR) AS r{i}" if name in by_class else f"r{i}")
         if name not in by_class and name not in first:
-            others.append(f"r{i} NULLS FIRST")
+            others.append(f"r{i} NULLS LAST")
             if recoding.is_unchanged(name):
                 ties += tie_break(f"r{i}", relation.types[relation.position(name)])
-    begin = [f"CAST(r{recoding.columns.index(name)} AS VARCHAR) NULLS FIRST" for name in first]
+    rank = f"coalesce(class_rank, {LAST_RANK})"
+    begin = [f"CAST(r{recoding.columns.index(name)} AS VARCHAR) NULLS LAST" for name in first]
     return f"""
         WITH records AS ({_records(relation, recoding)}),
              labelled AS ({_labelled(recoding)}),
              ordered AS (
                  SELECT {", ".join(columns)} FROM labelled {_passing(recoding)}
-                 ORDER BY {", ".join([*begin, "coalesce(class_rank, 0)", *others, *ties])}
+                 ORDER BY {", ".join([*begin, rank, *others, *ties])}
              )
         SELECT {", ".join(texts)} FROM ordered
     """
@@ -174,8 +176,8 @@ def _same_in_class(relation: Relation, recoding: Recoding) -> list[str]:
 def in_order(columns: Sequence[str], types: Sequence[str], first: Sequence[str] = ()) -> str:
     """ORDER BY all of r0, r1, ...; the columns of `first` before the others, and as text."""
     names = list(columns)
-    texts = [f"CAST(r{names.index(name)} AS VARCHAR) NULLS FIRST" for name in first]
-    others = [f"r{i} NULLS FIRST" for i, name in enumerate(names) if name not in first]
+    texts = [f"CAST(r{names.index(name)} AS VARCHAR) NULLS LAST" for name in first]
+    others = [f"r{i} NULLS LAST" for i, name in enumerate(names) if name not in first]
     ties = [key for i, kind in enumerate(types) for key in tie_break(f"r{i}", kind)]
     return f"ORDER BY {', '.join([*texts, *others, *ties])}"
 

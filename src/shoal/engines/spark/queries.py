@@ -16,7 +16,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType, IntegerType, StringType
 
-from shoal.engines.base import class_ranks, listed_texts
+from shoal.engines.base import LAST_RANK, class_ranks, listed_texts
 from shoal.engines.failures import CHANGED
 from shoal.engines.spark.values import is_text, keys_of, literals, local_frame, texts
 from shoal.errors import BadData
@@ -93,11 +93,11 @@ def recoding_frame(relation: SparkRelation, recoding: Recoding, *, ordered: bool
     )
     released = [_released(name, recoding) for name in recoding.columns]
     names = [f"r{i}" for i in range(len(released))]
-    rank = F.coalesce("class_rank", F.lit(0)).alias("class_rank")
+    rank = F.coalesce("class_rank", F.lit(LAST_RANK)).alias("class_rank")
     frame = frame.select(rank, *map(Column.alias, released, names))
     ties = _tie_breaks(frame, names)
     if ordered:
-        every = (F.col(name).asc_nulls_first() for name in names)
+        every = (F.col(name).asc_nulls_last() for name in names)
         return frame.orderBy(*every, *ties).select(*names)
     hashed = frame.withColumn("hash", F.xxhash64(*names)).repartition("hash")
     return hashed.sortWithinPartitions("class_rank", "hash", *ties).select(*names)
@@ -197,10 +197,9 @@ def _passing(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> D
 
 
 def _codes(keys: pa.ChunkedArray) -> pa.Array:
-    """The number of each key in their order, from 1 on, and 0 for a missing one."""
+    """The number of each key in their order; null for a missing one."""
     distinct = pc.drop_null(pc.unique(keys))
-    found = pc.index_in(keys, value_set=distinct.take(pc.sort_indices(distinct)))
-    return pc.fill_null(pc.add(found, pa.scalar(1, pa.int32())), 0)
+    return pc.index_in(keys, value_set=distinct.take(pc.sort_indices(distinct)))
 
 
 def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, list[DataType]]:

@@ -7,7 +7,7 @@ before they are released: see `settled`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -125,9 +125,9 @@ class PostgresValues(Values):
             return sa.collate(sa.cast(value, sa.Text), "C")
         return None
 
-    def nulls_first(self, expression: Expression) -> Expression:
-        """PostgreSQL would sort nulls last."""
-        return expression.nulls_first()
+    def nulls_last(self, expression: Expression) -> Sequence[Expression]:
+        """PostgreSQL sorts nulls last by itself."""
+        return (expression,)
 
     def raw_type(self, longest: int) -> ColumnType:
         """Text that is compared byte by byte."""

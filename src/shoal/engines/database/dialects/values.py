@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
@@ -158,9 +158,9 @@ class Values(ABC):
         """What orders released values that are equal but stored differently; None without any."""
         return None
 
-    def nulls_first(self, expression: Expression) -> Expression:
-        """An ascending order with nulls first, which most databases have by themselves."""
-        return expression
+    def nulls_last(self, expression: Expression) -> Sequence[Expression]:
+        """The keys of an ascending order with nulls last; most databases have them first."""
+        return expression.is_(None), expression
 
     # Types of new tables.
 
