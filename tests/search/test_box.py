@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 COMPILED, GENERAL = BoxSearch(), BoxSearch(in_numpy=True)
 BY_CLASS = BoxSearch(room=0)
+BY_SMALL = BoxSearch(list_from=0)
 """The compiled search when a tally of more than two classes does not fit."""
 
 MODELS: tuple[PrivacyModel, ...] = (
@@ -93,7 +94,7 @@ def agrees(strategy: BoxSearch, problem: Problem, limits: Limits) -> list[Progre
 
 
 @pytest.mark.slow
-@given(cases(), st.sampled_from([1, 2]), st.sampled_from([COMPILED, BY_CLASS]))
+@given(cases(), st.sampled_from([1, 2]), st.sampled_from([COMPILED, BY_CLASS, BY_SMALL]))
 @settings(max_examples=600)
 def test_the_compiled_search_is_right(case: Case, threads: int, strategy: BoxSearch) -> None:
     agrees(strategy, problem_of(case), Limits(threads=threads))
@@ -118,6 +119,7 @@ def test_classes_counted_one_by_one_give_the_same(models: list[PrivacyModel], se
     values = random.integers(-1, 4, 400).tolist()
     problem = sensitive_problem(case, values, models, Iyengar(), "mean")
     agrees(BY_CLASS, problem, Limits(threads=1))
+    agrees(BY_SMALL, problem, Limits(threads=2))
     assert explored(problem, room=0) == explored(problem, room=10_000)
 
 
@@ -146,7 +148,7 @@ def test_the_general_search_is_right(case: Case) -> None:
     st.lists(st.integers(-1, 3), min_size=14, max_size=14),
     st.lists(st.sampled_from(MODELS), max_size=2),
     st.sampled_from(LOSSES),
-    st.sampled_from([COMPILED, BY_CLASS, GENERAL]),
+    st.sampled_from([COMPILED, BY_CLASS, BY_SMALL, GENERAL]),
 )
 @settings(max_examples=1000)
 def test_every_model_and_loss_gives_the_optimum(

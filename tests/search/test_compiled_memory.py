@@ -63,7 +63,7 @@ TYPES: dict[str, Any] = {
     "Flags": np.bool_,
     "Frames": FRAME,
 }
-FREE = {"k", "limit", "geometric", "exact", "log", "kind", "records", "k_map", "width"}
+FREE = {"k", "limit", "geometric", "exact", "log", "list_from", "kind", "records", "k_map", "width"}
 """Numbers that are no numbers of elements."""
 
 CAPACITIES = {"number", "logarithms"}

@@ -33,7 +33,8 @@ from shoal.values import Best
 
 COMPILED, GENERAL = BoxSearch(), BoxSearch(in_numpy=True)
 BY_CLASS = BoxSearch(room=0)
-STRATEGIES = (COMPILED, GENERAL, BY_CLASS)
+BY_SMALL = BoxSearch(list_from=0)
+STRATEGIES = (COMPILED, GENERAL, BY_CLASS, BY_SMALL)
 MODELS: tuple[PrivacyModel, ...] = (
     DistinctDiversity("s", 2),
     EntropyDiversity("s", 1.7),

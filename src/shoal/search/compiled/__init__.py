@@ -9,10 +9,10 @@ Read in this order:
   C structures of such a list. `state.h` has the same fields, and says what they mean.
 - `search.c` is the depth-first search. It includes the other C files, so the compiler sees them as
   one: `counting.h` (the classes of a box, what a level drops), `splitting.h` (split classes),
-  `merging.h` (merge tuples), `bounds.h` (the argument of the search, and how boxes shrink),
-  `together.h` (attributes that fall together), `branching.h`; `persons.h`, `removal.h`, `release.h`
-  and `sensitive.h` (what is demanded of classes), `class_loss.h` (losses by class), `sizes.h`
-  (memory of wrong sizes is refused).
+  `small.h` (price levels by small classes), `merging.h` (merge tuples), `bounds.h` (the argument
+  of the search, and how boxes shrink), `together.h` (attributes that fall together),
+  `branching.h`; `persons.h`, `removal.h`, `release.h` and `sensitive.h` (what is demanded of
+  classes), `class_loss.h` (losses by class), `sizes.h` (memory of wrong sizes is refused).
 - `local.c` and the files `local*.h` are those of local recoding (`shoal.recoding.local`), a second
   translation unit of the same library. It shares `state.h` and `removal.h`.
 - `explorer.py`: the Python side of one thread; `pool.py`: the threads, which share open boxes

@@ -27,6 +27,7 @@
 #include "counting.h"
 #include "persons.h"
 #include "sensitive.h"
+#include "small.h"
 #include "splitting.h"
 #include "state.h"
 
@@ -331,6 +332,16 @@ static bool is_single(const State *state, int64_t depth) {
     return true;
 }
 
+/* Price the levels of an attribute, by the tuples of small classes where that pays. */
+static void price(State *state, int64_t depth, int64_t j) {
+    const int64_t groups = groups_at(state, j, AT(lo_of(state, depth), j));
+    if (list_small(state, frame_at(state, depth)) && small_fits(state, groups)) {
+        price_small(state, depth, j);
+    } else {
+        price_levels(state, depth, j);
+    }
+}
+
 /* Cut, price levels and lower until nothing changes; whether the box is closed. */
 static bool tighten(State *state, int64_t depth) {
     bool charged = false;
@@ -341,7 +352,7 @@ static bool tighten(State *state, int64_t depth) {
         if (!falls && j < state->attributes) {
             if (!charged) charge_fixed(state, depth);
             charged = true;
-            price_levels(state, depth, j);
+            price(state, depth, j);
             raise_lowest(state, depth, j);
             continue;
         }

@@ -208,59 +208,37 @@ static inline int64_t lose(State *state, int64_t at, int64_t cells, int64_t j, i
     return total;
 }
 
-/* Which classes stay one level below `hi` in attribute `j`, by class and group; empty if that does
- * not fit. */
-static Flags kept_below(const State *state, int64_t depth, int64_t j) {
-    const int64_t cells = state->kept.length / state->attributes;
-    const int64_t groups = groups_at(state, j, AT(hi_of(state, depth), j) - 1);
-    const int64_t used = (frame_at(state, depth)->classes + 1) * groups;
-    return PART(state->kept, j * cells, used <= cells ? used : 0);
-}
-
-/* Whether that is known, for a level and the current classes. */
-static bool knows_kept(const State *state, const Frame *frame, int64_t j, int64_t level) {
-    return AT(state->kept_of, 2 * j) == frame->serial && AT(state->kept_of, 2 * j + 1) == level;
-}
-
-static void know_kept(State *state, int64_t depth, int64_t j) {
-    const Int64s kept_of = ROW(state->kept_of, j, 2);
-    AT(kept_of, 0) = frame_at(state, depth)->serial;
-    AT(kept_of, 1) = AT(hi_of(state, depth), j) - 1;
-}
-
-/* What each level of attribute `j` from `lo` up to below `hi` would drop and cost.
- *
- * With `hi` lowered to that level in `j` alone: the records dropped, what they cost attribute `j`
- * above its base, and what they cost the attributes that are fixed already. A class that loses
- * nothing at a level loses nothing above it. What stays at the highest of these levels is kept: a
- * split or a look at sets of attributes (together.h) needs no other tally then. */
-static void price_levels_by_size(State *state, int64_t depth, int64_t j) {
-    const Frame *frame = frame_at(state, depth);
+/* Price the levels of attribute `j` from a tally of the first `classes` classes at `lo`. */
+static void price_tallied(State *state, int64_t depth, int64_t j, int64_t classes) {
     const int64_t bottom = AT(lo_of(state, depth), j), top = AT(hi_of(state, depth), j);
     const Int64s dropped = BY_LEVEL(state, dropped, depth, j);
     const Doubles due = BY_LEVEL(state, due, depth, j);
-    const int64_t groups = groups_at(state, j, bottom), cells = (frame->classes + 1) * groups;
-    const int64_t width = groups_at(state, j, top - 1);
-    const Flags kept = kept_below(state, depth, j);
-    tally(state, frame, j, bottom);
-    AT(state->done, WORK) += frame->tuples + cells;
+    const int64_t groups = groups_at(state, j, bottom), cells = (classes + 1) * groups;
+    AT(state->done, WORK) += cells;
     forget_prices(state, depth, j, bottom);
-    for (int64_t at = 0; at < kept.length; at++) AT(kept, at) = true;
-    for (int64_t c = 1; c <= frame->classes; c++) {
+    for (int64_t c = 1; c <= classes; c++) {
         for (int64_t level = bottom; level < top; level++) {
             if (level > bottom) merge(state, c * groups, cells, j, level);
             const int64_t lost = lose(state, c * groups, cells, j, level);
             if (lost == 0) break;
             AT(dropped, level) += lost;
             AT(due, level) += (double)lost * AT(state->fixed, c);
-            if (level < top - 1 || kept.length == 0) continue;
-            for (int64_t g = 0; g < width; g++) {
-                AT(kept, c * width + g) = stays(state, c * groups + g, cells);
-            }
         }
     }
-    if (kept.length > 0) know_kept(state, depth, j);
     charge_lost(state, depth, j, bottom);
+}
+
+/* What each level of attribute `j` from `lo` up to below `hi` would drop and cost.
+ *
+ * With `hi` lowered to that level in `j` alone: the records dropped, what they cost attribute `j`
+ * above its base, and what they cost the attributes that are fixed already. A class that loses
+ * nothing at a level loses nothing above it. */
+static void price_levels_by_size(State *state, int64_t depth, int64_t j) {
+    const Frame *frame = frame_at(state, depth);
+    const int64_t bottom = AT(lo_of(state, depth), j);
+    tally(state, frame, j, bottom);
+    AT(state->done, WORK) += frame->tuples;
+    price_tallied(state, depth, j, frame->classes);
 }
 
 /* Sort the tuples of a box by class; those of class `c` begin at `begins[c]`. */

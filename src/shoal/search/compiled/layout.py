@@ -69,6 +69,9 @@ CELLS_PER_TUPLE = 16
 """Cells of a tally for each tuple. Where there would be more, most are empty, so classes are
 tallied one by one."""
 
+LIST_FROM = 4096
+"""Levels are priced by small classes alone (small.h) in boxes of so many tuples."""
+
 
 class Tables(NamedTuple):
     """What does not change during a search; `j` is an attribute, `l` a level, `g` a group there.
@@ -104,6 +107,8 @@ class Tables(NamedTuple):
 class Prepared:
     """A problem as the C code reads it; `cells_per_tuple` limits the size of tallies.
 
+    Small classes are listed in boxes of at least `list_from` tuples.
+
     `assigned` is empty where no persons are counted. After the tuples of the table come those of
     people of the population who are in no record: their weight is 0.
     """
@@ -118,9 +123,12 @@ class Prepared:
     class_loss: CompiledClassLoss | None
     top: Ints
     cells_per_tuple: int
+    list_from: int
 
 
-def prepare(problem: Problem, cells_per_tuple: int = CELLS_PER_TUPLE) -> Prepared:
+def prepare(
+    problem: Problem, cells_per_tuple: int = CELLS_PER_TUPLE, list_from: int = LIST_FROM
+) -> Prepared:
     """Arrange the table, the hierarchies and the costs for the C code.
 
     Where persons are counted, the C code only knows which sensitive values a class has: a class
@@ -189,6 +197,7 @@ def prepare(problem: Problem, cells_per_tuple: int = CELLS_PER_TUPLE) -> Prepare
         class_loss_of(problem),
         np.array(problem.lattice.top, np.int64),
         cells_per_tuple,
+        list_from,
     )
 
 

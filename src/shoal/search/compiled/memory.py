@@ -24,9 +24,6 @@ COMPRESS_AT = 4096.0
 CANDIDATES, NOTES = 64, 4096
 """The candidates and notes that an exploration may return, beyond those of one box."""
 
-KEPT_CELLS_PER_TUPLE = 4
-"""For tallies of more cells the search does not keep which classes stay (counting.h)."""
-
 SETS = 256
 """The notes that a look at sets of attributes may make (together.h)."""
 
@@ -41,7 +38,7 @@ FRAME = np.dtype(
         *((name, np.int64) for name in ("first", "tuples", "end")),
         *((name, np.int64) for name in ("at_class", "end_class", "classes")),
         *((name, np.int64) for name in ("at_sample", "end_sample", "removed")),
-        *((name, np.int64) for name in ("owes", "failing", "serial")),
+        *((name, np.int64) for name in ("owes", "failing", "serial", "few")),
         *((name, np.int64) for name in ("status", "attribute", "below_first")),
         *((name, np.float64) for name in ("bound", "bound_at", "bound_below")),
     ],
@@ -55,7 +52,7 @@ STATE = Layout(
     "State",
     (
         *("attributes", "levels", "widest", "tuples", "rows", "depths", "demands", "classes"),
-        *("k", "limit", "geometric", "exact", "log"),
+        *("k", "limit", "geometric", "exact", "log", "list_from"),
     ),
     (
         field("bottom", np.int64, "attributes"),
@@ -93,9 +90,11 @@ STATE = Layout(
         field("order", np.uint32, "tuples"),
         field("begins", np.int64, "classes_and_three"),
         field("touched", np.int64, "two_sides"),
-        field("kept", np.bool_, "attributes", "kept_cells"),
-        field("kept_of", np.int64, "attributes", "two"),
         field("partitions", np.int64, "one"),
+        field("small", np.int64, "four"),
+        field("small_tuple", np.uint32, "tuples_and_one"),
+        field("small_class", np.uint32, "tuples_and_one"),
+        field("small_weight", np.int32, "tuples_and_one"),
         field("keys", np.uint64, "tuples"),
         field("kept_keys", np.uint64, "tuples"),
         field("slots", np.int32, "slots"),
@@ -180,7 +179,6 @@ def _sizes_of_work_space(prepared: Prepared) -> dict[str, int]:
         "classes_and_two": classes + 2,
         "classes_and_three": classes + 3,
         "cells": cells,
-        "kept_cells": min(cells, KEPT_CELLS_PER_TUPLE * tuples),
         "cells_of_masks": cells * len(prepared.masks),
         "counts": counts,
         "counts_of_persons": counts * with_persons,
@@ -240,6 +238,7 @@ def state_of(prepared: Prepared, sizes: dict[str, int], arrays: Arrays, *, log: 
         "geometric": tables.geometric,
         "exact": tables.exact,
         "log": log,
+        "list_from": prepared.list_from,
     }
     return STATE.fill(numbers, arrays)
 

@@ -12,6 +12,7 @@
 #include "counting.h"
 #include "persons.h"
 #include "splitting.h"
+#include "small.h"
 #include "merging.h"
 #include "release.h"
 #include "sensitive.h"
@@ -49,6 +50,7 @@ static bool begin(State *state, int64_t depth) {
     frame->first = frame->at_class = frame->at_sample = frame->removed = 0;
     frame->tuples = frame->end = frame->end_class = tuples;
     frame->classes = 1;
+    frame->few = -1;
     frame->end_sample = 2;
     frame->owes = frame->failing = 0;
     frame->serial = AT(state->partitions, 0) += 1;

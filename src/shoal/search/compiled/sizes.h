@@ -28,7 +28,7 @@ static bool numbers_are_right(const State *state) {
     return state->attributes > 0 && state->levels > 0 && state->widest > 0 && state->tuples > 0
         && state->tuples < INT32_MAX && state->rows >= state->tuples && state->classes > 0
         && state->depths >= state->attributes + 2 && state->demands >= 0 && state->k > 0
-        && state->k <= INT32_MAX && state->limit >= 0;
+        && state->k <= INT32_MAX && state->limit >= 0 && state->list_from >= 0;
 }
 
 static bool problem_is_right(const State *state) {
@@ -57,8 +57,9 @@ static bool work_space_is_right(const State *state) {
         && HAS(state->held, state->demands, cells, 1) && HAS(state->origin, classes + 2, 1, 1)
         && HAS(state->chosen, tuples + 1, 1, 1) && HAS(state->order, tuples, 1, 1)
         && HAS(state->begins, classes + 3, 1, 1) && HAS(state->touched, 2, widest, 1)
-        && state->kept.length >= m && state->kept.length % m == 0
-        && HAS(state->kept_of, m, 2, 1) && state->partitions.length == 1
+        && state->partitions.length == 1 && HAS(state->small, SMALL_LENGTH, 1, 1)
+        && HAS(state->small_tuple, tuples + 1, 1, 1) && HAS(state->small_class, tuples + 1, 1, 1)
+        && HAS(state->small_weight, tuples + 1, 1, 1)
         && HAS(state->keys, tuples, 1, 1) && HAS(state->kept_keys, tuples, 1, 1)
         && HAS(state->slots, 4 * tuples + 8, 1, 1) && HAS(state->multiplier, m, 1, 1)
         && HAS(state->fixed, classes + 1, 1, 1) && HAS(state->lost, state->levels, widest, 1)

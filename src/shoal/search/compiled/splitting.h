@@ -3,7 +3,6 @@
  * If a tally of all classes fits, its cells are numbered; else classes are split one by one. Where
  * several attributes fall, classes are split by them at once: that takes two passes over the tuples
  * instead of two for each. The classes are the same, since a part of a class that fails fails too.
- * Where pricing an attribute has shown which classes stay, one pass is enough.
  */
 #ifndef SHOAL_SPLITTING_H
 #define SHOAL_SPLITTING_H
@@ -15,9 +14,6 @@
 /* Classes are split by several attributes at once while they have no more cells for each tuple. */
 #define SPLIT_CELLS_PER_TUPLE 1
 
-/* A cell that stays and has no number yet. */
-#define UNNUMBERED UINT32_MAX
-
 /* A new class has the sample of the class `c` it is a part of, but its own code for `j`. */
 static inline void sample_class(State *state, const Frame *frame, int64_t c, int64_t made,
                                 int64_t j, uint32_t code) {
@@ -28,8 +24,8 @@ static inline void sample_class(State *state, const Frame *frame, int64_t c, int
 }
 
 /* What a split made: how many classes stay, the records removed, and the tuples lost by it, which
- * are listed in `chosen`. */
-typedef struct { int64_t classes, removed, lost; } Split;
+ * are listed in `chosen`. The first `few` of the classes are small, -1 if that is not known. */
+typedef struct { int64_t classes, removed, lost, few; } Split;
 
 /* Split class by class. Only memory after the segments of the box is written, so the split can be
  * abandoned. */
@@ -38,7 +34,7 @@ static Split split_by_class(State *state, const Frame *frame, int64_t j, int64_t
     const UInt32s column = column_of(state, frame, j), number = state->number;
     const UInt32s becomes = PART(state->class_of, frame->end_class, frame->tuples);
     const Int64s begins = state->begins;
-    Split made = {0, 0, 0};
+    Split made = {0, 0, 0, -1};
     arrange(state, frame, begins, state->order);
     forget(state);
     for (int64_t at = AT(begins, 0); at < AT(begins, 1); at++) {
@@ -67,26 +63,45 @@ static Split split_by_class(State *state, const Frame *frame, int64_t j, int64_t
     return made;
 }
 
-/* Number the cells of a tally that stay; how many do, and the records of those that do not.
- * `origin` says which cell a new class is. */
-static Split number_cells(State *state, int64_t classes, int64_t groups) {
-    const int64_t cells = (classes + 1) * groups;
+/* A class is small with fewer than so many times `k` records. */
+enum { SMALL = 12 };
+
+/* Whether levels are priced by small classes alone (small.h): where classes stay by their records
+ * and different values, and the loss is a sum over attributes. */
+static bool lists_small(const State *state) {
+    return !by_persons(state) && state->values == NULL && state->class_loss == NULL;
+}
+
+/* Number the cells of a tally that stay and have from `least` to below `most` records, on from
+ * those that are `made`. `origin` says which cell a new class is. */
+static void number_sizes(State *state, int64_t groups, int64_t cells, int64_t least, int64_t most,
+                         Split *made) {
     const Int32s counts = PART(state->counts, 0, cells);
-    const Int32s members = by_persons(state) ? PART(state->persons, 0, cells) : counts;
-    const UInt32s number = PART(state->number, 0, cells), origin = state->origin;
-    const int32_t k = (int32_t)state->k;
-    const bool plain = state->demands == 0;
-    uint32_t made = 0;
-    int64_t removed = 0;
-    for (int64_t g = 0; g < groups; g++) AT(number, g) = 0;
+    const UInt32s number = PART(state->number, 0, cells);
     for (int64_t at = groups; at < cells; at++) {
-        const bool kept = plain ? AT(members, at) >= k : stays(state, at, cells);
-        AT(origin, made + 1) = (uint32_t)at;
-        made += kept;
-        AT(number, at) = kept ? made : 0;
-        removed += kept ? 0 : AT(counts, at);
+        const int64_t size = AT(counts, at);
+        if (size < least || size >= most) continue;
+        const bool kept = stays(state, at, cells);
+        if (kept) AT(state->origin, ++made->classes) = (uint32_t)at;
+        AT(number, at) = kept ? (uint32_t)made->classes : 0;
+        made->removed += kept ? 0 : size;
     }
-    return (Split){made, removed, 0};
+}
+
+/* Number the cells of a tally that stay, the small ones first; how many do, and the records of
+ * those that do not. */
+static Split number_cells(State *state, int64_t classes, int64_t groups) {
+    const int64_t cells = (classes + 1) * groups, most = SMALL * state->k;
+    Split made = {0, 0, 0, -1};
+    for (int64_t g = 0; g < groups; g++) AT(state->number, g) = 0;
+    if (lists_small(state)) {
+        number_sizes(state, groups, cells, 0, most, &made);
+        made.few = made.classes;
+        number_sizes(state, groups, cells, most, INT64_MAX, &made);
+    } else {
+        number_sizes(state, groups, cells, 0, INT64_MAX, &made);
+    }
+    return made;
 }
 
 /* Write the new classes after the old ones: the cells in `origin`. */
@@ -119,37 +134,6 @@ static int64_t renumber(State *state, const Frame *frame, uint32_t width) {
         lost += (now == 0) & (cell >= width); /* the cells of removed tuples come first */
     }
     return lost;
-}
-
-/* Number the cells that are known to stay, in the order in which tuples come; the tuples of others
- * are lost. */
-static Split number_kept(State *state, const Frame *frame, int64_t j, int64_t level) {
-    const uint32_t width = (uint32_t)groups_at(state, j, level);
-    const int64_t cells = (frame->classes + 1) * width, tuples = frame->tuples;
-    const Flags kept = PART(state->kept, j * (state->kept.length / state->attributes), cells);
-    const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
-    const UInt32s number = state->number, origin = state->origin, chosen = state->chosen;
-    const UInt32s class_of = classes_of(state, frame);
-    const UInt32s becomes = PART(state->class_of, frame->end_class, tuples);
-    const Int32s weights = weights_of(state, frame);
-    uint32_t made = 0;
-    int64_t lost = 0, removed = 0;
-    for (int64_t at = 0; at < cells; at++) {
-        AT(number, at) = at >= width && AT(kept, at) ? UNNUMBERED : 0;
-    }
-    for (int64_t t = 0; t < tuples; t++) {
-        const uint32_t cell = AT(class_of, t) * width + AT(group, AT(column, t));
-        uint32_t now = AT(number, cell);
-        if (now == UNNUMBERED) {
-            now = AT(number, cell) = ++made;
-            AT(origin, made) = cell;
-        }
-        AT(becomes, t) = now;
-        AT(chosen, lost) = (uint32_t)t;
-        lost += (now == 0) & (cell >= width);
-    }
-    for (int64_t n = 0; n < lost; n++) removed += AT(weights, AT(chosen, n));
-    return (Split){made, removed, lost};
 }
 
 /* Add what the lost tuples cost each attribute at each level left to what removed records pay.
@@ -209,6 +193,7 @@ static void take_classes(State *state, int64_t depth, Split made) {
     frame->end_class += frame->tuples;
     frame->end_sample += made.classes + 1;
     frame->classes = made.classes;
+    frame->few = made.few;
     frame->serial = AT(state->partitions, 0) += 1;
     if (made.removed > 0) pay(state, depth, made.lost);
     age_prices(state, depth, made.removed);
@@ -221,12 +206,9 @@ static void take_classes(State *state, int64_t depth, Split made) {
 static bool split(State *state, int64_t depth, const Splitters *by) {
     Frame *frame = frame_at(state, depth);
     const int64_t j = by->attribute[0], level = by->level[0];
-    const bool known = by->count == 1 && knows_kept(state, frame, j, level);
-    const bool fits = known || by->count > 1 || tally_fits(state, frame, j, level);
+    const bool fits = by->count > 1 || tally_fits(state, frame, j, level);
     Split made;
-    if (known) {
-        made = number_kept(state, frame, j, level);
-    } else if (fits) {
+    if (fits) {
         tally_into(state, frame, by, PART(state->class_of, frame->end_class, frame->tuples));
         if (by_persons(state)) settle(state, frame, j, level);
         made = number_cells(state, frame->classes, by->width);
@@ -234,10 +216,12 @@ static bool split(State *state, int64_t depth, const Splitters *by) {
         made = split_by_class(state, frame, j, level);
     }
     frame->removed += made.removed;
-    AT(state->done, WORK) += (known ? 1 : 2) * frame->tuples;
+    AT(state->done, WORK) += 2 * frame->tuples;
     if (frame->removed > state->limit || made.classes == 0) return false;
-    if (fits && !known) made.lost = renumber(state, frame, (uint32_t)by->width);
-    if (fits) sample_cells(state, frame, by, made.classes);
+    if (fits) {
+        made.lost = renumber(state, frame, (uint32_t)by->width);
+        sample_cells(state, frame, by, made.classes);
+    }
     take_classes(state, depth, made);
     return true;
 }

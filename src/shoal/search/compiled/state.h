@@ -59,13 +59,13 @@ enum { DIVE, NEIGHBOURS, UNPREPARED, NEW, FIRST_CHILD, SECOND_CHILD, DONE };
  * `hi`, which child comes next, and lower bounds of its cost and of those of its children.
  *
  * Its classes lose at least the records that it `owes`, and at `hi` itself those `failing`;
- * `serial` identifies its partition. A deeper box starts its own segments at `end`, `end_class`
- * and `end_sample`. */
+ * `serial` identifies its partition, whose first `few` classes are small ones; -1 if that is not
+ * known. A deeper box starts its own segments at `end`, `end_class` and `end_sample`. */
 typedef struct {
     int64_t first, tuples, end;
     int64_t at_class, end_class, classes;
     int64_t at_sample, end_sample, removed;
-    int64_t owes, failing, serial;
+    int64_t owes, failing, serial, few;
     int64_t status, attribute, below_first;
     double bound, bound_at, bound_below;
 } Frame;
@@ -93,8 +93,9 @@ typedef struct {
 
     /* A class stays with `k` records, or persons where those are counted; at most `limit`
      * records are suppressed. Costs are `geometric`: a sum of log(1 + priority * cost); they are
-     * `exact`: what is charged for a suppressed record is what it costs. `log` asks for notes. */
-    int64_t k, limit, geometric, exact, log;
+     * `exact`: what is charged for a suppressed record is what it costs. `log` asks for notes.
+     * Small classes are listed in boxes of at least `list_from` tuples (small.h). */
+    int64_t k, limit, geometric, exact, log, list_from;
 
     /* The problem, which never changes. `bottom[j]` is the lowest level. `group[j, l, code]` are
      * the hierarchies, `groups[j, l]` counts groups, and `member[j, l, g]` is a code in a group;
@@ -126,16 +127,18 @@ typedef struct {
 
     /* Work space. `number` has as many cells as a tally may have; `touched` has two sides of the
      * widest attribute. From `persons` to `settled`: for counting persons (persons.h).
-     * `kept[j, cell]` says which classes stay one level below `hi` in attribute `j`, for the
-     * partition and the level in `kept_of[j]` (counting.h); `partitions[0]` counts partitions. */
+     * `partitions[0]` counts partitions. From `small` to `small_weight`: the tuples of small classes
+     * (small.h). `fixed[c]` is what a dropped record of a class costs the attributes that are fixed.
+     */
     Int32s counts, persons, first_of, next_of, link;
     Int64s seen, mark, undecided;
     Doubles settled;
     UInt64s held;
     UInt32s number, origin, chosen, order;
     Int64s begins, touched;
-    Flags kept;
-    Int64s kept_of, partitions;
+    Int64s partitions, small;
+    UInt32s small_tuple, small_class;
+    Int32s small_weight;
     UInt64s keys, kept_keys;
     Int32s slots;
     UInt64s multiplier;

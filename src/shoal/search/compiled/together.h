@@ -25,6 +25,7 @@
 
 #include "bounds.h"
 #include "counting.h"
+#include "small.h"
 #include "state.h"
 
 /* The most attributes whose sets are looked at, those of the highest scores, and their sets. */
@@ -119,50 +120,42 @@ static void unite(double *sums, int64_t count) {
     }
 }
 
-/* Count what stays one level below `hi` in attribute `j`, unless it is known; whether it fits. */
-static bool find_kept(State *state, int64_t depth, int64_t j) {
+/* Write into `chosen` which of the attributes drop each tuple one level below `hi`: of all tuples,
+ * or of the `listed` ones (small.h). */
+static void mark_dropped(State *state, int64_t depth, const Together *together, bool listed) {
     const Frame *frame = frame_at(state, depth);
-    const int64_t level = AT(hi_of(state, depth), j) - 1;
-    if (knows_kept(state, frame, j, level)) return true;
-    const Flags kept = kept_below(state, depth, j);
-    if (kept.length == 0 || !tally_fits(state, frame, j, level)) return false;
-    tally(state, frame, j, level);
-    AT(state->done, WORK) += frame->tuples + kept.length;
-    for (int64_t at = 0; at < kept.length; at++) AT(kept, at) = stays(state, at, kept.length);
-    know_kept(state, depth, j);
-    return true;
-}
-
-/* Write into `order` which of the attributes drop each tuple one level below `hi`. */
-static void mark_dropped(State *state, int64_t depth, const Together *together) {
-    const Frame *frame = frame_at(state, depth);
-    const UInt32s marks = PART(state->order, 0, frame->tuples), class_of = classes_of(state, frame);
-    uint32_t known = 0; /* a tally may use `order`, so all are counted first */
-    for (int64_t n = 0; n < together->count; n++) {
-        known |= (uint32_t)find_kept(state, depth, together->attribute[n]) << n;
-    }
-    for (int64_t t = 0; t < frame->tuples; t++) AT(marks, t) = 0;
-    for (int64_t n = 0; n < together->count; n++) {
-        const int64_t j = together->attribute[n], level = AT(hi_of(state, depth), j) - 1;
-        if (!(known >> n & 1)) continue;
-        const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
-        const uint32_t width = (uint32_t)groups_at(state, j, level);
-        const Flags kept = kept_below(state, depth, j);
-        for (int64_t t = 0; t < marks.length; t++) {
-            const uint32_t cell = AT(class_of, t) * width + AT(group, AT(column, t));
-            AT(marks, t) |= (uint32_t)!AT(kept, cell) << n;
+    const int64_t tuples = listed ? AT(state->small, TUPLES) : frame->tuples;
+    const int64_t classes = listed ? AT(state->small, CLASSES) : frame->classes;
+    const UInt32s marks = PART(state->chosen, 0, tuples), cell_of = PART(state->order, 0, tuples);
+    for (int64_t n = 0; n < tuples; n++) AT(marks, n) = 0;
+    for (int64_t i = 0; i < together->count; i++) {
+        const int64_t j = together->attribute[i];
+        const int64_t level = AT(hi_of(state, depth), j) - 1;
+        const Splitters by = split_by_one(state, j, level);
+        const int64_t cells = (classes + 1) * by.width;
+        if (cells + by.width > state->number.length) continue;
+        if (listed) {
+            tally_small(state, frame, j, level);
+        } else {
+            tally_into(state, frame, &by, cell_of);
         }
-        AT(state->done, WORK) += frame->tuples;
+        for (int64_t at = 0; at < cells; at++) AT(state->number, at) = !stays(state, at, cells);
+        for (int64_t n = 0; n < tuples; n++) {
+            AT(marks, n) |= AT(state->number, AT(cell_of, n)) << i;
+        }
+        AT(state->done, WORK) += 2 * tuples;
     }
 }
 
 /* The unions of the records that the attributes drop, and what these cost. */
 static void count_unions(State *state, int64_t depth, Together *together) {
     const Frame *frame = frame_at(state, depth);
-    const UInt32s class_of = classes_of(state, frame);
-    const Int32s weights = weights_of(state, frame);
+    const bool listed = list_small(state, frame);
     const int64_t count = together->count;
-    mark_dropped(state, depth, together);
+    const int64_t tuples = listed ? AT(state->small, TUPLES) : frame->tuples;
+    const UInt32s class_of = listed ? state->small_class : classes_of(state, frame);
+    const Int32s weights = weights_of(state, frame);
+    mark_dropped(state, depth, together, listed);
     charge_fixed(state, depth);
     for (uint32_t set = 0; set < 1u << count; set++) {
         together->dropped[set] = together->due[set] = 0.0;
@@ -170,19 +163,20 @@ static void count_unions(State *state, int64_t depth, Together *together) {
             together->staying[n][set] = together->falling[n][set] = 0.0;
         }
     }
-    for (int64_t t = 0; t < frame->tuples; t++) {
-        const uint32_t set = AT(state->order, t), c = AT(class_of, t);
+    for (int64_t n = 0; n < tuples; n++) {
+        const uint32_t set = AT(state->chosen, n), c = AT(class_of, n);
         if (set == 0 || c == 0) continue;
+        const int64_t t = listed ? AT(state->small_tuple, n) : n;
         const double weight = (double)AT(weights, t);
         together->dropped[set] += weight;
         if (!state->geometric) together->due[set] += weight * AT(state->fixed, c);
-        for (int64_t n = 0; n < count; n++) {
-            const int64_t j = together->attribute[n], level = AT(hi_of(state, depth), j);
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t j = together->attribute[i], level = AT(hi_of(state, depth), j);
             const uint32_t code = AT(column_of(state, frame, j), t);
             const uint32_t at = AT(group_at(state, j, level), code);
             const uint32_t below = AT(group_at(state, j, level - 1), code);
-            together->staying[n][set] += weight * AT(charge_at(state, j, level), at);
-            together->falling[n][set] += weight * AT(charge_at(state, j, level - 1), below);
+            together->staying[i][set] += weight * AT(charge_at(state, j, level), at);
+            together->falling[i][set] += weight * AT(charge_at(state, j, level - 1), below);
         }
     }
     unite(together->dropped, count);

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from shoal.search.antichain import Antichain
-from shoal.search.compiled.layout import CELLS_PER_TUPLE, fits
+from shoal.search.compiled.layout import CELLS_PER_TUPLE, LIST_FROM, fits
 from shoal.search.compiled.library import is_compiled
 from shoal.search.incumbent import Incumbent, Limits
 from shoal.search.objective import CellObjective, ClassObjective
@@ -252,6 +252,7 @@ class BoxSearch:
     name: ClassVar[str] = "box"
     in_numpy: bool = False
     room: int = CELLS_PER_TUPLE
+    list_from: int = LIST_FROM
 
     def search(self, problem: Problem, limits: Limits) -> Iterator[Progress]:
         """Yields progress, each improvement, and at last Proved or Stopped."""
@@ -272,7 +273,7 @@ class BoxSearch:
         from shoal.search.compiled.pool import Pool
 
         number = incumbent.limits.threads or os.cpu_count() or 1
-        pool = Pool(problem, prepare(problem, self.room), incumbent, number)
+        pool = Pool(problem, prepare(problem, self.room, self.list_from), incumbent, number)
         with ThreadPoolExecutor(number + 1) as threads:  # one of them checks what the others find
             try:
                 yield from pool.run(threads)
