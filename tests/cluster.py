@@ -86,6 +86,23 @@ class Cluster:
             self.add_worker()
         _wait_for(log, "I have been elected leader")
 
+    def start_connect(self) -> None:
+        """Start a server of Spark Connect with a small Spark of its own, in one process."""
+        port = _free_port()
+        self.url = f"sc://{LOOPBACK}:{port}"
+        settings = {
+            **{name: value for name, value in SETTINGS.items() if "cores" not in name},
+            "spark.connect.grpc.binding.address": LOOPBACK,
+            "spark.connect.grpc.binding.port": str(port),
+            "spark.sql.warehouse.dir": str(self._folder / "warehouse"),
+        }
+        stated = [word for pair in settings.items() for word in ("--conf", "=".join(pair))]
+        server = "org.apache.spark.sql.connect.service.SparkConnectServer"
+        self.environment["SPARK_DAEMON_MEMORY"] = "1g"
+        main = ["org.apache.spark.deploy.SparkSubmit", "--master", "local[2]", "--class", server]
+        log = self._start("connect", *main, *stated, "spark-internal")
+        _wait_for(log, "Spark Connect server started")
+
     def add_worker(self) -> Path:
         """Start one more worker; returns its log."""
         name = f"worker-{len(self._processes)}"
@@ -181,6 +198,17 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
         yield cluster
     finally:
         cluster.close()
+
+
+@pytest.fixture(scope="session")
+def connect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of Spark Connect, `sc://127.0.0.1:PORT`."""
+    server = Cluster(tmp_path_factory.mktemp("connect"))
+    try:
+        server.start_connect()
+        yield server.url
+    finally:
+        server.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Tables and folders of a Spark cluster, and DataFrames: counted, recoded and released there.
 
-Read in this order: `java.py` and `session.py` give a session; `reading.py` opens a table or a path;
+Read in this order: `java.py` and `session.py` give a session, `connect.py` one of Spark Connect;
+`reading.py` opens a table or a path;
 `relation.py` and `values.py` say what a column's value is, and its text; `queries.py` has the two
 queries, counting and recoding, and `joining.py` joins tables for a data mart; `source.py` puts them
 together as a Source. A release is staged by `staging.py`, as a folder (`folder.py`, `storage.py`)

@@ -56,7 +56,7 @@ def check_table(target: SparkTarget, session: Session) -> None:
 def _check_session_catalog(target: SparkTarget, parts: list[str], session: Session) -> None:
     """Spark's own catalog allows few names; in memory it forgets all tables with the session."""
     kept = session.spark.conf.get("spark.sql.catalogImplementation", "in-memory") != "in-memory"
-    if session.is_own and not kept:
+    if session.is_own and not session.is_connect and not kept:
         raise BadOutput(
             f"the table {target.name!r} would be lost: this Spark keeps its catalog in memory",
             code="no-catalog",

@@ -68,7 +68,8 @@ def explained(error: Exception, name: str, written: str = "") -> Exception:
 
 
 def _general(error: Exception, name: str, written: str) -> UserError:
-    if "Py4JNetworkError" in type(error).__name__ or isinstance(error, ConnectionError):
+    is_lost = "UNAVAILABLE" in f"{error}" and "Grpc" in type(error).__name__
+    if is_lost or "Py4JNetworkError" in type(error).__name__ or isinstance(error, ConnectionError):
         return BadData(
             f"the connection to Spark was lost while it worked on {written or name}",
             code="connection-lost",
@@ -96,7 +97,7 @@ def not_started(error: Exception, master: str | None) -> UserError:
 def _is_of_spark(error: Exception) -> bool:
     """Whether an error comes from PySpark, from Java behind it, or from the way between them."""
     package = type(error).__module__.partition(".")[0]
-    return package in ("pyspark", "py4j") or isinstance(error, ConnectionError | EOFError)
+    return package in ("pyspark", "py4j", "grpc") or isinstance(error, ConnectionError | EOFError)
 
 
 def _condition(error: Exception) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.engines.local_files import is_read_by, lies_in, resolved
 from shoal.engines.options import DatabaseTarget, FileOptions, FileTarget, ObjectTarget, SparkTarget
+from shoal.engines.spark.connect import may_be_source
 from shoal.engines.spark.reading import format_of, parts_of, sql_name
 from shoal.engines.spark.session import open_session
 from shoal.engines.spark.source import open_spark
@@ -71,6 +72,9 @@ def check_apart(
     """
     session = open_session(spark, options.master)
     try:
+        if session.is_connect:
+            _refuse_what_is_there(session, target, replaces_table=replaces_table)
+            return
         replaced = _replaced(session, target)
         if not replaced and not replaces_table:
             return
@@ -99,12 +103,29 @@ def check_files_apart(options: FileOptions, target: SparkTarget, spark: Any = No
     """Refuse to replace a table of Spark whose files are read as files."""
     session = open_session(spark, target.master)
     try:
+        if session.is_connect:
+            _refuse_what_is_there(session, target)
+            return
         replaced = _replaced(session, target)
     finally:
         session.close()
     folders = [Path(location.path) for location in replaced if location.system == "file"]
     if any(lies_in(options.path, each) or is_read_by(options.path, each) for each in folders):
         raise _is_source(target)
+
+
+def _refuse_what_is_there(
+    session: Session, target: Target, *, replaces_table: bool = False
+) -> None:
+    """Over Spark Connect no plan can be read, so nothing that is there is replaced."""
+    is_there = replaces_table
+    if isinstance(target, FileTarget):
+        is_there = target.path.exists()
+    elif isinstance(target, SparkTarget) and target.replace and format_of(target) is None:
+        name, spark = sql_name(parts_of(target.name)), session.spark
+        is_there = session.run(lambda: spark.catalog.tableExists(name), target.name)
+    if is_there:
+        raise may_be_source(_shown(target))
 
 
 def _replaced(session: Session, target: Target) -> list[Location]:

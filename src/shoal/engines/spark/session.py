@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from shoal.engines.process import run_interruptible
+from shoal.engines.spark import connect
 from shoal.engines.spark.failures import explained, not_started
 from shoal.engines.spark.java import java_in_environment
 from shoal.errors import BadData
@@ -44,12 +45,14 @@ class _Uses:
     """How many leases our own session of this process has.
 
     `warehouse` is the folder that Spark makes where it is started, None where one was before.
+    `connected` is a session of our own at a server.
     """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.count = 0
         self.warehouse: Path | None = None
+        self.connected: SparkSession | None = None
 
 
 _uses = _Uses()
@@ -67,6 +70,11 @@ class Session:
         self._is_open = True
         self._tag = f"shoal-{secrets.token_hex(8)}"
 
+    @property
+    def is_connect(self) -> bool:
+        """Whether Java is at a server, out of reach."""
+        return connect.is_connect(self.spark)
+
     def close(self) -> None:
         """Give the session back; harmless when called twice."""
         with _uses.lock:
@@ -75,6 +83,7 @@ class Session:
                 if _uses.count == 0:
                     with suppress(Exception):
                         self.spark.stop()
+                    _uses.connected = None
                     if _uses.warehouse is not None:
                         with suppress(OSError):  # not there, or tables are in it
                             _uses.warehouse.rmdir()
@@ -94,16 +103,23 @@ class Session:
         from pyspark import InheritableThread
 
         def tagged() -> Answer:
-            self.spark.sparkContext.addJobTag(self._tag)
+            if self.is_connect:
+                self.spark.addTag(self._tag)
+            else:
+                self.spark.sparkContext.addJobTag(self._tag)
             return work()
 
+        kind: Any = threading.Thread if self.is_connect else InheritableThread
         try:
-            return run_interruptible(tagged, self.cancel, thread=InheritableThread)
+            return run_interruptible(tagged, self.cancel, thread=kind)
         except Exception as error:
             raise explained(error, name, written) from None
 
     def cancel(self) -> None:
         """Ask Spark to stop what this session does; asking twice does no harm."""
+        if self.is_connect:
+            connect.cancel(self.spark, self._tag)
+            return
         with suppress(Exception):
             self.spark.sparkContext.cancelJobsWithTag(self._tag)
 
@@ -120,31 +136,38 @@ class Session:
         from pyspark.core.rdd import RDD
         from pyspark.serializers import NoOpSerializer
 
-        def prepare() -> tuple[pa.Schema, Iterator[bytes]]:
+        def unpacked(packed: Iterator[bytes], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+            for message in packed:
+                yield pa.ipc.read_record_batch(pa.py_buffer(message), schema)
+
+        def prepare() -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+            if self.is_connect:
+                return connect.batches(frame)
             schema = frame.limit(0).toArrow().schema
             packed = frame._jdf.toArrowBatchRdd().toJavaRDD()
             rows: RDD[bytes] = RDD(packed, self.spark.sparkContext, NoOpSerializer())
-            return schema, rows.toLocalIterator(prefetchPartitions=True)
+            return schema, unpacked(rows.toLocalIterator(prefetchPartitions=True), schema)
 
-        schema, packed = self.run(prepare, name)
+        schema, made = self.run(prepare, name)
         renamed = schema.empty_table().rename_columns(list(names)).schema
 
-        def unpacked() -> Iterator[pa.RecordBatch]:
+        def explaining() -> Iterator[pa.RecordBatch]:
             try:
-                for message in packed:
-                    batch = pa.ipc.read_record_batch(pa.py_buffer(message), schema)
+                for batch in made:
                     yield batch.rename_columns(list(names))
             except Exception as error:
                 raise explained(error, name) from None
 
         try:
-            yield pa.RecordBatchReader.from_batches(renamed, unpacked())
+            yield pa.RecordBatchReader.from_batches(renamed, explaining())
         finally:
             self.cancel()
 
     @property
     def jvm(self) -> Any:
         """Java's side of the session, for the file systems that only it knows."""
+        if self.is_connect:
+            raise connect.no_files()
         return self.spark.sparkContext._jvm
 
 
@@ -159,7 +182,9 @@ def open_session(spark: Any = None, master: str | None = None) -> Session:
             check_master(running, master)
         if running is not None and not _uses.count:
             return Session(running, is_own=False)
-        if running is None:
+        if running is None and master is not None and master.startswith(connect.SCHEME):
+            running = _uses.connected = connect.start(master)
+        elif running is None:
             warehouse = Path("spark-warehouse").absolute()
             _uses.warehouse = None if warehouse.exists() else warehouse
         session = Session(running or _start(master), is_own=True)
@@ -168,7 +193,9 @@ def open_session(spark: Any = None, master: str | None = None) -> Session:
 
 
 def _check_usable(spark: Any) -> None:
-    """Spark Connect has no file systems to publish with, and a stopped session nothing at all."""
+    """A stopped session has nothing at all."""
+    if connect.is_connect(spark) and connect.is_usable(spark):
+        return
     context = None
     with suppress(Exception):
         context = spark.sparkContext._jsc
@@ -176,7 +203,7 @@ def _check_usable(spark: Any) -> None:
         raise BadData(
             "the Spark session that was given is stopped, or is none",
             code="no-spark-session",
-            hint="give a running SparkSession; one of Spark Connect (sc://...) is not supported",
+            hint="give a running SparkSession",
         )
 
 
@@ -184,6 +211,8 @@ def _running() -> SparkSession | None:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    if _uses.connected is not None:
+        return _uses.connected
     if SparkContext._active_spark_context is None:
         return None
     return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
@@ -191,10 +220,13 @@ def _running() -> SparkSession | None:
 
 def check_master(running: SparkSession, master: str | None) -> None:
     """Refuse a master that is not the one of the running session: a process has one at a time."""
-    other = running.sparkContext.master
-    if master is not None and master != other:
+    is_remote = connect.is_connect(running)
+    other = "a server" if is_remote else running.sparkContext.master
+    fits = master in (None, other) or (is_remote and str(master).startswith(connect.SCHEME))
+    if not fits:
         raise BadData(
-            f"this process has a Spark session on {other} already, and can have none on {master}",
+            f"this process has a Spark session on {other} already, and can have none on"
+            f" {connect.shown_master(str(master))}",
             code="no-spark-session",
             hint="stop the session first, give it with spark=, or leave `master` out",
         )

@@ -1,0 +1,110 @@
+"""Spark Connect: a session whose Java is on another machine, reached at `sc://host:port`.
+
+It has no Hadoop file systems and shows no plans. So what needs them is refused: a folder cannot be
+published, and nothing that is there is replaced. Reading, counting, recoding and tables of the
+catalog are requests that any session answers.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from shoal.errors import BadData, BadOutput, MissingExtra
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SCHEME = "sc://"
+_PORT = 15002
+"""That of a server that does not say another."""
+_NEEDED = ("google.rpc", "grpc", "grpc_status", "pandas", "zstandard")
+
+
+def is_connect(spark: Any) -> bool:
+    """Whether a session is one of Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def shown_master(master: str) -> str:
+    """A master without the parameters of its URL, one of which may be a token."""
+    return master.partition(";")[0]
+
+
+def start(master: str) -> SparkSession:
+    """A new session at the server; an error at once where nothing answers."""
+    if missing := [name for name in _NEEDED if not _is_installed(name)]:
+        raise MissingExtra(
+            f"Spark Connect needs {', '.join(missing)}, which is not installed",
+            code="missing-driver",
+            hint="install it: pip install 'shoal[spark-connect]'",
+        )
+    host, _, port = shown_master(master).removeprefix(SCHEME).strip("/").partition(":")
+    try:
+        socket.create_connection((host, int(port or _PORT)), timeout=5).close()
+    except (OSError, ValueError):
+        raise BadData(
+            f"no Spark Connect server answers at {shown_master(master)}",
+            code="cannot-connect",
+            hint="see that it runs and that host and port are right",
+        ) from None
+    from pyspark.sql import SparkSession
+
+    return SparkSession.builder.remote(master).create()
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def is_usable(spark: Any) -> bool:
+    """Whether a session has not been stopped."""
+    return not getattr(spark, "is_stopped", True)
+
+
+def batches(frame: DataFrame) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The rows of a frame as the server sends them, and their schema; never all in memory."""
+    schema = frame.limit(0).toArrow().schema
+    plan: Any = frame
+    request = plan._plan.to_proto(plan.sparkSession.client)
+    answers = plan.sparkSession.client.to_table_as_iterator(request, plan._plan.observations)
+
+    def sent() -> Iterator[pa.RecordBatch]:
+        for answer in answers:
+            if isinstance(answer, pa.Table):
+                yield from answer.cast(schema).to_batches()
+
+    return schema, sent()
+
+
+def cancel(spark: Any, tag: str) -> None:
+    """Ask the server to stop what has a tag."""
+    with suppress(Exception):
+        spark.interruptTag(tag)
+
+
+def no_files() -> BadOutput:
+    """A path cannot be published."""
+    return BadOutput(
+        "files of Spark cannot be published over Spark Connect, which has no file systems",
+        code="spark-connect-files",
+        hint="write a table of the catalog, an object of S3, a database or a file of this machine",
+    )
+
+
+def may_be_source(shown: str) -> BadOutput:
+    """Something that is there is not replaced."""
+    return BadOutput(
+        f"the output {shown} is there already, and Spark Connect does not show whether the source"
+        " reads it",
+        code="output-may-be-source",
+        hint="write to a place where nothing is yet, or remove what is there yourself",
+    )
