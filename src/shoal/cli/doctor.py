@@ -29,6 +29,7 @@ PYTHON = (
     ("objects of S3", "boto3", "shoal[s3]"),
     ("classifiers", "scikit-learn", "shoal[ml]"),
     ("Spark", "pyspark", "shoal[spark]"),
+    ("Spark Connect", "grpcio", "shoal[spark-connect]"),
     ("web pages", "nicegui", "shoal[web]"),
     ("client of a server", "httpx", "shoal[web]"),
     ("pandas frames", "pandas", "pandas"),

@@ -7,10 +7,10 @@ catalog are requests that any session answers.
 
 from __future__ import annotations
 
-import importlib.util
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SCHEME = "sc://"
 _PORT = 15002
 """That of a server that does not say another."""
-_NEEDED = ("google.rpc", "grpc", "grpc_status", "pandas", "zstandard")
+_NEEDED = ("googleapis-common-protos", "grpcio", "grpcio-status", "pandas", "zstandard")
 
 
 def is_connect(spark: Any) -> bool:
@@ -60,9 +60,10 @@ def start(master: str) -> SparkSession:
 
 def _is_installed(name: str) -> bool:
     try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
+        version(name)
+    except PackageNotFoundError:
         return False
+    return True
 
 
 def is_usable(spark: Any) -> bool:
