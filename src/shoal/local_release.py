@@ -76,8 +76,11 @@ def _refuse_ambiguous(hierarchy: Hierarchy) -> None:
     """Refuse a text that is a label on two levels and has different values under it there.
 
     Where levels are mixed in one column, nobody could tell what such a label means. `*` may be a
-    value and the last label too: it is refused like any other text.
+    value and the last label too: it is refused like any other text. Where no value occurs, there
+    are no labels.
     """
+    if not hierarchy.labels[0]:
+        return
     meaning: dict[str, tuple[int, frozenset[int]]] = {}
     for level, (labels, groups) in enumerate(zip(hierarchy.labels, hierarchy.groups, strict=True)):
         order = np.argsort(groups, kind="stable")

@@ -140,13 +140,13 @@ def mariadb_table(url: str) -> Store:
         rows = [
             [None if empty(cell) and cell != "" else cell for cell in row] for row in table.rows
         ]
-        with _mariadb(url) as connection, connection.cursor() as cursor:
+        with open_mariadb(url) as connection, connection.cursor() as cursor:
             cursor.execute(f"CREATE TABLE {mark} ({declared})")
             cursor.executemany(f"INSERT INTO {mark} VALUES ({marks})", rows)
             connection.commit()
 
     def read() -> Grid:
-        with _mariadb(url) as connection, connection.cursor() as cursor:
+        with open_mariadb(url) as connection, connection.cursor() as cursor:
             cursor.execute(f"SELECT * FROM {mark} LIMIT 0")
             columns = [(column[0], column[1]) for column in cursor.description]
             cells = ", ".join(
@@ -174,7 +174,7 @@ def _mariadb_type(rng: Random, column: Column) -> str:
     return "DATETIME(6)" if early else found
 
 
-def _mariadb(url: str) -> pymysql.connections.Connection[Any]:
+def open_mariadb(url: str) -> pymysql.connections.Connection[Any]:
     """A connection that shows times in UTC."""
     parts = sa.make_url(url)
     return pymysql.connect(

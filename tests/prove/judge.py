@@ -153,6 +153,7 @@ def _classes(
 
     Records without any quasi-identifier are marked ones, or a class of records that never had one.
     The latter count as marked where they would be no safe class: then nothing else may be shown.
+    Without serial numbers, those that show a sensitive value are taken for the latter first.
     """
     classes: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for i, row in enumerate(release.rows):
@@ -165,7 +166,8 @@ def _classes(
         own = [i for i in rows if _never_had_any(demands, source, release, release.rows[i])]
     else:
         bare = sum(all(map(demands.lacks, source.cells(r, demands.quasi))) for r in source.rows)
-        own = rows[:bare]
+        blanks = [all(map(empty, release.cells(release.rows[i], demands.sensitive))) for i in rows]
+        own = [i for _, i in sorted(zip(blanks, rows, strict=True))][:bare]
     shown = any(
         not empty(c) for i in own for c in release.cells(release.rows[i], demands.sensitive)
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import shoal
 from oracle import Row
 from prove.problems import Best, Problem, best, problem, write
-from prove.trial import Declined, Failed, Trial, run_or_decline
+from prove.trial import Declined, Failed, Kind, Trial, run_or_decline
 from shoal.values import Result
 
 
@@ -74,3 +74,13 @@ def _is_covered(small: Problem, row: Row) -> bool:
         )
         for cells, known in zip(small.rows, small.values, strict=True)
     )
+
+
+KIND = Kind(
+    attack,
+    tries="a small problem, with or without persons, that plain Python solves by trying every node",
+    fails="loss, levels or suppressed records differ; a local recoding loses more than the best "
+    "node, or a class of it is not safe",
+    limits="problems have up to 24 records and three quasi-identifiers; larger ones are checked by "
+    "proofs",
+)

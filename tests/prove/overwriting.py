@@ -22,7 +22,7 @@ import shoal
 from prove.databases import postgres_table, sqlite_table
 from prove.files import csv_file, json_file, parquet_file
 from prove.tables import Column, Store, Table
-from prove.trial import Declined, Failed, Trial, run_or_decline
+from prove.trial import Declined, Failed, Kind, Trial, run_or_decline
 
 PEOPLE = Table(
     (
@@ -187,3 +187,13 @@ def _expect(refused: bool, before: Any, after: Any, what: str) -> None:
         raise Failed(f"something was changed: {what}")
     if not refused:
         raise Failed(f"not refused: {what}")
+
+
+KIND = Kind(
+    attack,
+    tries="output, report, result or proof is something that is read, by another spelling, link, "
+    "table name, view or query",
+    fails="it is not refused, or any source has changed",
+    limits="links and views that are made while a run is going on",
+    uses=frozenset({"postgres"}),
+)

@@ -12,7 +12,7 @@ from prove.arrow import frame, read_frame
 from prove.judge import Demands, ValueDemand, faults
 from prove.stores import any_store, spark_output, spark_source, united
 from prove.tables import SERIAL, Grid, Store, Table, table
-from prove.trial import Failed, Trial, run_or_decline
+from prove.trial import Failed, Kind, Trial, run_or_decline
 
 HIERARCHIES: dict[str, list[Any]] = {
     "integer": [{"intervals": [10, 100]}, {"mask": [1, 3]}],
@@ -24,6 +24,11 @@ HIERARCHIES: dict[str, list[Any]] = {
     "text": [{"mask": [1, 2]}, {"groups": [2, 4]}],
 }
 
+FAILS = (
+    "a class is too small, a demand is not met, too much is suppressed, a column is too many, "
+    "or a kept value has changed"
+)
+
 ORDERED = ("integer", "decimal")
 """Kinds whose order is plain wherever they are stored."""
 
@@ -31,23 +36,23 @@ ORDERED = ("integer", "decimal")
 def attack(trial: Trial) -> None:
     """Release a table from one store to another, or a frame, and judge what is stored."""
     rng = trial.rng
-    made, demands, keys = _problem(rng)
+    made, demands, keys = problem(rng)
     if rng.random() < 0.4:
-        source, release = _release_frame(rng, made, keys)
+        source, release = release_frame(rng, made, keys)
     else:
         stores = [any_store(rng, trial.folder, trial.services, name) for name in ("in", "out")]
         if rng.random() < 0.2:
             more = any_store(rng, trial.folder, trial.services, "more")
             stores[0] = united(stores[0], more)
             demands = replace(demands, apart=len(made.rows) // 2)
-        source, release = _release_table(trial, made, keys, stores[0], stores[1])
-    _judge(demands, source, release)
+        source, release = release_table(trial, made, keys, stores[0], stores[1])
+    judge(trial, demands, source, release)
 
 
 def attack_spark(trial: Trial) -> None:
     """The same with Spark as the source, the output or both."""
     rng = trial.rng
-    made, demands, keys = _problem(rng)
+    made, demands, keys = problem(rng)
     spark = rng.choice([("in",), ("out",), ("in", "out")])
     source = spark_source(trial.folder / "in")
     if "in" not in spark:
@@ -55,23 +60,32 @@ def attack_spark(trial: Trial) -> None:
     output = spark_output(trial.folder / "out", rng.choice(["parquet", "parquet", "json", "csv"]))
     if "out" not in spark:
         output = any_store(rng, trial.folder, trial.services, "out")
-    _judge(demands, *_release_table(trial, made, keys, source, output))
+    judge(trial, demands, *release_table(trial, made, keys, source, output))
 
 
-def _problem(rng: Random) -> tuple[Table, Demands, dict[str, Any]]:
+def problem(rng: Random) -> tuple[Table, Demands, dict[str, Any]]:
     """A table, what is demanded of its release, and the same as keys of a definition."""
     quasi = ["q1", "q2", "q3"][: rng.randint(1, 3)]
     made = table(rng, [*quasi, "s1", "kept", "gone"], persons=rng.random() < 0.3)
     return made, *demanded(rng, made, quasi)
 
 
-def _judge(demands: Demands, source: Grid, release: Grid) -> None:
+def judge(trial: Trial, demands: Demands, source: Grid, release: Grid) -> None:
+    """Fail where the outside judge finds a fault; count the release by what was asked of it."""
     wrong = faults(demands, source, release)
     if wrong:
         raise Failed("; ".join(wrong[:5]))
+    asked = {
+        "local": demands.local,
+        "of persons": demands.person is not None,
+        "basic match": demands.basic,
+        "marked": demands.marked,
+        "with sensitive values": bool(demands.sensitive),
+    }
+    trial.seen.update(["releases judged", *(what for what, holds in asked.items() if holds)])
 
 
-def _release_frame(rng: Random, made: Table, keys: dict[str, Any]) -> tuple[Grid, Grid]:
+def release_frame(rng: Random, made: Table, keys: dict[str, Any]) -> tuple[Grid, Grid]:
     """Release a frame; what it held before, and the frame that comes back."""
     original = frame(rng, made)
     before = read_frame(original)
@@ -94,7 +108,7 @@ def _role(attribute: Any) -> str:
     return str(attribute["role"]) if isinstance(attribute, dict) else str(attribute)
 
 
-def _release_table(
+def release_table(
     trial: Trial, made: Table, keys: dict[str, Any], source: Store, output: Store
 ) -> tuple[Grid, Grid]:
     """Release a table; what is stored in the source and in the output."""
@@ -127,7 +141,7 @@ def demanded(rng: Random, made: Table, quasi: list[str]) -> tuple[Demands, dict[
         kept.remove(SERIAL)
     count = len(made.rows)
     suppression = rng.choice([0, rng.randint(0, count // 2), "10%", "35%"])
-    marked, basic = rng.random() < 0.4, rng.random() < 0.15
+    marked, basic = rng.random() < 0.4, rng.random() < 0.3
     spellings = rng.choice([[], ["?"], ["?", "NA"]])
     local = rng.random() < 0.4
     demands = Demands(
@@ -187,3 +201,26 @@ def _demand(rng: Random, kind: str) -> tuple[ValueDemand, dict[str, Any]]:
     ]
     demand, keys = rng.choice([demands[0], *demands])
     return demand, {**attribute, **keys}
+
+
+SERVERS = frozenset({"postgres", "mariadb"})
+
+SAFETY = Kind(
+    attack,
+    tries="a random table with typed columns (numbers, decimals, booleans, dates, odd texts, "
+    "missing values), random roles and demands, full-domain or local recoding, from one or two "
+    "sources, from and to CSV, Parquet, JSON, Excel, XML, SQLite, PostgreSQL, MariaDB or a frame "
+    "of pandas, polars or Arrow",
+    fails=FAILS,
+    limits="tables have 8 to 40 records and up to three quasi-identifiers",
+    uses=SERVERS,
+)
+
+SPARK = Kind(
+    attack_spark,
+    tries="the same, with Spark as the source, the output or both",
+    fails="as for safety",
+    limits="Spark runs in this process, not on a cluster",
+    needs=frozenset({"spark"}),
+    uses=SERVERS,
+)

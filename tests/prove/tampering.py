@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import shoal
 from prove.problems import Problem, problem, write
-from prove.trial import Declined, Failed, Trial, run_or_decline
+from prove.trial import Declined, Failed, Kind, Trial, run_or_decline
 
 Lines: TypeAlias = list[list[str]]
 """The lines of a release in CSV, the header first."""
@@ -225,3 +225,11 @@ def same_value(rng: Random, small: Problem, release: Lines) -> Lines:
 CHANGES: list[Callable[[Random, Problem, Lines], Lines]] = [
     *(ungeneralize, respell, remove, add, move, add_column, same_value),
 ]
+
+
+KIND = Kind(
+    attack,
+    tries="a good release or its result is changed in one place",
+    fails="`shoal.verify` calls an unsafe one safe",
+    limits="one change at a time, in files",
+)

@@ -54,10 +54,22 @@ def main() -> NoReturn:
             _say("what the command wrote to other files stays", begin="hint: ")
             sys.exit(1)
         done = "; ".join(getattr(error, "__notes__", ["nothing was released"]))
+        if _is_want_of_memory(error):
+            what = f"the process may not have as much memory as it needs; {done} [out-of-memory]"
+            _say(what, begin="error: ")
+            _say("close other programs, allow more, or name fewer quasi-identifiers", "hint: ")
+            sys.exit(2)
         _say(f"internal error ({type(error).__name__}); {done}", begin="error: ")
         _say("`shoal --debug` and the command show where; report it, without data", begin="hint: ")
         sys.exit(1)
     sys.exit(0)
+
+
+def _is_want_of_memory(error: Exception) -> bool:
+    """Whether an error only says that the system gave no more memory: also a thread needs some."""
+    is_thread = isinstance(error, RuntimeError) and "can't start new thread" in str(error)
+    is_system = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or is_system or is_thread
 
 
 def _interrupted() -> NoReturn:

@@ -238,6 +238,7 @@ def _merged(
     histograms = {}
     for name in definition.sensitive:
         column = column_of(counted, name)
+        _refuse_two_zeros(name, column)
         values, of_row = _values(column)
         owners, held, once = tuple_of, of_row, weights
         counts = np.bincount(of_row, weights=weights, minlength=len(values) + 1)
@@ -314,6 +315,19 @@ def _values(column: Column) -> tuple[list[str], Ints]:
     values = sorted(column.counts, key=natural)
     rank = {value: i for i, value in enumerate(values)}
     return values, np.array([*(rank[value] for value in column.counts), len(rank)])[column.rows]
+
+
+def _refuse_two_zeros(name: str, column: Column) -> None:
+    """Refuse a sensitive attribute with both 0.0 and -0.0.
+
+    They are one number. As two values they would make a class look more diverse than it is.
+    """
+    if {"0.0", "-0.0"} <= column.counts.keys():
+        raise BadData(
+            f"the sensitive column {name!r} has both 0.0 and -0.0, which are one number",
+            code="two-zeros",
+            hint="write 0.0 in place of -0.0 in the source",
+        )
 
 
 def _reference(

@@ -235,11 +235,16 @@ def _sums(numbers: Ints, group_of: Ints, groups: int) -> Ints:
 def _values(
     column: pa.ChunkedArray, sizes: pa.ChunkedArray, class_of: Ints, classes: int
 ) -> list[Values]:
-    """How many records of each class have each value."""
+    """How many records of each class have each value; -0.0 and 0.0 are one number."""
+    labels = column.unique().to_pylist()
+    as_one: dict[str | None, str] = {}
+    if {"-0.0", "0.0"} <= {*labels}:
+        as_one["-0.0"] = "0.0"
     found: list[dict[str | None, int]] = [{} for _ in range(classes)]
     rows = zip(class_of.tolist(), column.to_pylist(), sizes.to_pylist(), strict=True)
     for number, value, size in rows:
         counts = found[number]
+        value = as_one.get(value, value)
         counts[value] = counts.get(value, 0) + size
     return list[Values](found)
 

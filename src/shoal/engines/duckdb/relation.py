@@ -23,7 +23,12 @@ import pyarrow as pa
 
 from shoal.engines.base import Column
 from shoal.engines.duckdb.session import INEXACT, Session, literal
-from shoal.engines.failures import check_same_columns, not_releasable, unknown_column
+from shoal.engines.failures import (
+    LONGEST_DECIMAL,
+    check_same_columns,
+    not_releasable,
+    unknown_column,
+)
 from shoal.errors import BadData
 
 if TYPE_CHECKING:
@@ -70,7 +75,7 @@ class Relation:
 
     def value(self, position: int) -> str:
         """SQL for a value in its own type; unless `stored`, empty text and NaN are null."""
-        column = f"c{position}"
+        column = _with_leading_zero(f"c{position}", self.types[position])
         if self.stored:
             return column
         if self.types[position] == "VARCHAR":
@@ -107,6 +112,18 @@ class Relation:
     def present_text(self, position: int, missing: Sequence[str]) -> str:
         """SQL for a column's value as text, null where it is missing."""
         return _unless(self.is_missing(position, missing), self.text(position))
+
+
+def _with_leading_zero(column: str, kind: str) -> str:
+    """SQL for a value that has a digit before its point, as text and in every output.
+
+    DuckDB writes 0.25 as `.25` where a decimal has no place before the point. The same number may
+    have one in what was released, and then it is another text.
+    """
+    decimal = re.fullmatch(r"DECIMAL\((\d+),\s*(\d+)\)", kind)
+    if decimal is None or decimal[1] != decimal[2] or int(decimal[1]) == LONGEST_DECIMAL:
+        return column
+    return f"CAST({column} AS DECIMAL({int(decimal[1]) + 1}, {decimal[2]}))"
 
 
 def _unless(condition: str, value: str) -> str:
