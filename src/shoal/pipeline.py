@@ -57,6 +57,7 @@ from shoal.releasing import Observer as Observer
 from shoal.releasing import Prepared as Prepared
 from shoal.report.result import Run, Stopwatch, build_failure
 from shoal.search.run import no_solution, problem_of, search
+from shoal.search_memory import within_memory
 
 if TYPE_CHECKING:
     from shoal.argument_types import DefinitionLike, SparkSession
@@ -229,7 +230,8 @@ def make_release(
         refuse_unproved(prepared, proof)
     watch.lap("read")
 
-    problem, settings = prepared.problem, prepared.definition.search
+    problem = prepared.problem
+    settings = prepared.definition.search if kept is not None else within_memory(prepared)
     chosen = None if node is None else judge_node(problem, node_of(prepared.table, node))
     observe(Phase("search", search_detail(prepared)))
     history = History(observe)

@@ -124,16 +124,13 @@ def _compare_frame(trial: Trial, table: Table, recoding: str) -> None:
     shuffled = _shuffled(trial.rng, table)
     frame = pa.table({column.name: column.values for column in shuffled.columns})
     hierarchies = {name: {"hierarchy": a["hierarchy"]} for name, a in _quasi_identifiers().items()}
-    released = run_or_decline(
-        lambda: shoal.anonymize(
-            frame,
-            hierarchies,
-            k=4,
-            suppression="10%",
-            recoding=recoding,
-            attributes={"ill": "keep"},
-        )
-    )
+    options: dict[str, Any] = {
+        "k": 4,
+        "suppression": "10%",
+        "recoding": recoding,
+        "attributes": {"ill": "keep"},
+    }
+    released = run_or_decline(lambda: shoal.anonymize(frame, hierarchies, **options))
     _bytes(trial, csv_file(trial.folder / "first.csv"), recoding, 2)
     written = read_csv(trial.folder / "release.csv")
     if read_arrow(released) != written:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from datetime import date
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -56,8 +57,9 @@ def attack(trial: Trial) -> None:
         for _ in range(EXPRESSIONS):
             text = _text(rng)
             try:
-                expression = run_or_decline(lambda text=text: parse(text, "derive"))
-                column = run_or_decline(lambda it=expression: derive("x", it, _column, MAPS, NAMES))
+                expression = run_or_decline(partial(parse, text, "derive"))
+                read = partial(derive, "x", expression, _column, MAPS, NAMES)
+                column = run_or_decline(read)
             except Declined:
                 trial.seen["refused"] += 1
                 continue

@@ -38,7 +38,7 @@ def attack(trial: Trial) -> None:
             "result": str(folders["results"] / "result.json"),
         }
 
-        def run(name: str, code: dict[str, object] = code) -> CompletedProcess[str]:
+        def run(name: str, code: dict[str, str] = code) -> CompletedProcess[str]:
             return commands.python(CODE.format(name=name, **code), folder=trial.folder)
 
         modes = {name: oct(folder.stat().st_mode & 0o777) for name, folder in folders.items()}

@@ -105,15 +105,19 @@ def distinct_values(counted: pa.Table, names: Sequence[str]) -> dict[str, frozen
     }
 
 
-def budget(definition: Definition) -> int:
-    """How many tuples may be read: those the definition allows, else what fits into memory.
+def memory_of(definition: Definition) -> int:
+    """The bytes that tuples may take, and the search with them.
 
     The engine may use half of the memory, or what the definition says; tuples may use as much.
     """
+    return definition.engine.memory_limit or half_of_memory() or FALLBACK
+
+
+def budget(definition: Definition) -> int:
+    """How many tuples may be read: those the definition allows, else what fits into memory."""
     if definition.engine.tuples is not None:
         return definition.engine.tuples
-    memory = definition.engine.memory_limit or half_of_memory() or FALLBACK
-    cells = len(definition.counted)
+    memory, cells = memory_of(definition), len(definition.counted)
     return max(memory // (BYTES_OF_A_TUPLE + BYTES_OF_A_CELL * cells), 1)
 
 

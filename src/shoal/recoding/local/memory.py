@@ -14,6 +14,7 @@ from shoal.search.compiled.structures import Array, Arrays, Layout, field
 
 if TYPE_CHECKING:
     from shoal.recoding.local.prepare import Costs, Prepared
+    from shoal.search.problem import Problem
 
 WIDTH = 40
 """The longest list of neighbours."""
@@ -90,6 +91,35 @@ LOCAL = Layout(
     ("values",),
 )
 """The fields of `Local` in local.h, in their order."""
+
+
+PATHS_OF_A_TUPLE = 2
+"""The paths of a tuple are kept this often: here and where groups are looked for."""
+
+
+def bytes_of(problem: Problem) -> int:
+    """About how much memory the recoding of a problem takes, before any of it is prepared.
+
+    The arrays of persons and values are counted from the table; the others by their sizes.
+    """
+    table = problem.table
+    attributes, tuples, groups = len(table.attributes), table.tuples, table.tuples + 2
+    sizes = dict.fromkeys((name for each in LOCAL.arrays for name in each.sizes), 0)
+    sizes.update(
+        {"attributes": attributes, "tuples": tuples, "groups": groups, "ordered": groups},
+        costs=sum(len(each.groups[0]) * (each.limit + 2) for each in table.attributes),
+        bits=65,
+        one=1,
+        numbers=NUMBERS,
+        width=WIDTH,
+        saved=2 * MOVES,
+        moves=MOVES,
+    )
+    held = sum(each.values.nbytes + each.counts.nbytes for each in table.histograms.values())
+    if table.persons is not None:
+        held += 4 * table.persons.tuple_of.nbytes
+    further_paths = (PATHS_OF_A_TUPLE - 1) * 8 * tuples * attributes
+    return LOCAL.bytes(sizes) + further_paths + held
 
 
 class Memory:

@@ -206,14 +206,22 @@ def _sizes_of_output(prepared: Prepared, *, log: bool) -> dict[str, int]:
     }
 
 
+SHARED = (
+    *("bottom", "group", "groups", "member", "are_codes", "base", "charge", "priority"),
+    *("least_values", "persons_from", "person"),
+)
+"""The arrays that all threads read, and none writes."""
+
+
+def bytes_of_thread(prepared: Prepared) -> int:
+    """How much memory one thread may take. It takes less where it uses parts of its stacks."""
+    return STATE.bytes(sizes_of(prepared, log=True), SHARED)
+
+
 def arrays_of(prepared: Prepared, sizes: dict[str, int], shared: NDArray[np.float64]) -> Arrays:
     """The arrays of one thread: the problem, its tuples at the start of the stacks, and space."""
     tables, tuples = prepared.tables, sizes["tuples"]
-    names = (
-        *("bottom", "group", "groups", "member", "are_codes", "base", "charge", "priority"),
-        *("least_values", "persons_from", "person"),
-    )
-    given: dict[str, Any] = {name: getattr(tables, name) for name in names}
+    given: dict[str, Any] = {name: getattr(tables, name) for name in SHARED}
     if shared.dtype != np.float64 or not shared.flags.c_contiguous:
         message = "what threads share must be a plain array of doubles"
         raise ValueError(message)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -74,6 +74,14 @@ class Layout:
                 message = f"{each.name} has shape {found[each.name].shape}, not {shape}"
                 raise ValueError(message)
         return found
+
+    def bytes(self, sizes: Mapping[str, int], given: Collection[str] = ()) -> int:
+        """How many bytes `allocate` would take, without the arrays that are given."""
+        return sum(
+            each.dtype.itemsize * math.prod(sizes[name] for name in each.sizes)
+            for each in self.arrays
+            if each.name not in given
+        )
 
     def fill(self, numbers: Mapping[str, int], arrays: Arrays) -> Any:
         """A structure with these numbers that points to these arrays, which must outlive it."""
