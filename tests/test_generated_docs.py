@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from scripts import api_page, commands_page, pictures
+from scripts import api_page, commands_page, licences_page, pictures
 
 from shoal.version import __version__
 
@@ -23,6 +23,17 @@ def test_the_page_of_commands_says_what_the_commands_say() -> None:
 def test_the_page_of_the_api_says_what_the_docstrings_say() -> None:
     kept = api_page.PAGE.read_text(encoding="utf-8")
     assert kept == api_page.page(), "run `python -m scripts.api_page`"
+
+
+def test_every_package_that_is_needed_to_run_is_on_the_page_of_licences() -> None:
+    """Other systems need fewer or more packages: those that are here have the licences stated."""
+    kept = licences_page.PAGE.read_text(encoding="utf-8")
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8").lower().replace("_", "-")
+    for name, package in licences_page.packages().items():
+        row = f"| {package.name} | {package.version} | {package.licence} |"
+        assert row in kept, "run `python -m scripts.licences_page`"
+        assert f"\n{name}=={package.version}\n" in pinned
+        assert not package.is_copyleft or f"\n- {package.name}: " in kept
 
 
 @pytest.mark.parametrize("name", pictures.PICTURES)

@@ -194,6 +194,6 @@ KIND = Kind(
     tries="output, report, result or proof is something that is read, by another spelling, link, "
     "table name, view or query",
     fails="it is not refused, or any source has changed",
-    limits="links and views that are made while a run is going on",
+    limits="links and views that are made while a run is going on are not tried",
     uses=frozenset({"postgres"}),
 )

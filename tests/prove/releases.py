@@ -30,6 +30,6 @@ KIND = Kind(
     tries="a random typed table with random demands, as in safety, released with one thread as a "
     "frame in memory or from CSV to CSV: many more of them in the same time",
     fails=FAILS,
-    limits="no other store than frames and CSV, and tables of at most 40 records",
+    limits="no other stores than frames and CSV; tables of at most 40 records",
     share=8,
 )

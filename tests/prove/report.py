@@ -101,7 +101,7 @@ def _runs(runs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _about(name: str, kind: Kind) -> str:
-    said = {"A trial": kind.tries, "It fails where": kind.fails, "It cannot show": kind.limits}
+    said = {"A trial": kind.tries, "It fails where": kind.fails, "Limits": kind.limits}
     return "\n".join(
         [f"## {name}", "", *(f"- **{what}:** {text}." for what, text in said.items()), ""]
     )

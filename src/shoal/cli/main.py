@@ -66,10 +66,15 @@ def main() -> NoReturn:
 
 
 def _is_want_of_memory(error: Exception) -> bool:
-    """Whether an error only says that the system gave no more memory: also a thread needs some."""
+    """Whether an error only says that the system gave no more memory: also a thread needs some.
+
+    DuckDB is only asked where it was imported, which takes a while.
+    """
+    duckdb = sys.modules.get("duckdb")
+    is_duckdb = duckdb is not None and isinstance(error, duckdb.OutOfMemoryException)
     is_thread = isinstance(error, RuntimeError) and "can't start new thread" in str(error)
     is_system = isinstance(error, OSError) and error.errno == errno.ENOMEM
-    return isinstance(error, MemoryError) or is_system or is_thread
+    return isinstance(error, MemoryError) or is_system or is_thread or is_duckdb
 
 
 def _interrupted() -> NoReturn:
