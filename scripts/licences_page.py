@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "licences.md"
 
-EXTRAS = ("", "databases", "ml", "spark", "spark-java", "web")
+EXTRAS = ("", "databases", "ml", "s3", "spark", "spark-java", "web")
 """All extras that are for running; the first is what `pip install shoal` brings."""
 
 COPYLEFT = re.compile(r"GPL|GNU|MPL|Mozilla|EPL|Eclipse|CDDL", re.IGNORECASE)
@@ -99,8 +99,8 @@ def _requirements(name: str, extra: str) -> Iterator[Requirement]:
 def licence_of(installed: Distribution) -> str:
     """The licence that the metadata states, in a few words."""
     metadata = installed.metadata
-    if stated := metadata.get("License-Expression"):
-        return str(stated)
+    if "License-Expression" in metadata:
+        return metadata["License-Expression"]
     classified = [
         each.split(" :: ")[-1]
         for each in metadata.get_all("Classifier") or []
@@ -108,7 +108,7 @@ def licence_of(installed: Distribution) -> str:
     ]
     if classified:
         return ", ".join(dict.fromkeys(classified))
-    return str(metadata.get("License") or "not stated").splitlines()[0].strip()
+    return metadata["License"].splitlines()[0].strip() if "License" in metadata else "not stated"
 
 
 def page() -> str:

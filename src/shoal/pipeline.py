@@ -228,6 +228,7 @@ def make_release(
         check_options(definition, {"node": node})
         check_local(prepared)
         refuse_unproved(prepared, proof)
+    fingerprint = source.fingerprint()
     watch.lap("read")
 
     problem = prepared.problem
@@ -246,7 +247,7 @@ def make_release(
     if chosen is not None:
         best = chosen
         last, choice = compare_with_best(prepared.table, chosen, last)
-    about = about_run(prepared, source, last, watch, history)
+    about = about_run(prepared, source, last, watch, history, fingerprint)
     watch.lap("search")
     if best is None:
         raise _without_solution(problem, about)

@@ -210,9 +210,11 @@ def write_release(
             formulas = tuple(formula_cautions(target, written))
             sha256 = written.fingerprint()
         watch.lap("verify")
+        _refuse_changed(verdict, found, source)
         refuse_unless_safe(verdict)
         refuse_if_strict(definition, formulas)
-        if ask is not None and verdict.records != int(released.weights.sum()):
+        is_as_counted = verdict.records == int(released.weights.sum())
+        if not is_as_counted and (ask is not None or judge is judge_alone):
             raise source_changed(source.name)
         result = replace(
             proposed,
@@ -306,9 +308,17 @@ def _shown(target: Target | None) -> str:
 
 
 def about_run(
-    prepared: Prepared, source: Source, last: Progress, watch: Stopwatch, history: History
+    prepared: Prepared,
+    source: Source,
+    last: Progress,
+    watch: Stopwatch,
+    history: History,
+    fingerprint: str | None,
 ) -> Run:
-    """What the result says of a run, whether it ends with a release or without one."""
+    """What the result says of a run, whether it ends with a release or without one.
+
+    The `fingerprint` is that of the source when it was counted.
+    """
     table, problem = prepared.table, prepared.problem
     unchanged = problem.partition((0,) * len(table.attributes)) if table.raised is None else None
     return Run(
@@ -319,12 +329,19 @@ def about_run(
         lattice=problem.nodes,
         limit=problem.limit,
         last=last,
-        fingerprint=source.fingerprint(),
+        fingerprint=fingerprint,
         sources=records_by_source(source, table.records + table.removed),
         watch=watch,
         before=None if unchanged is None else unchanged.counts,
         progress=history.moments(),
     )
+
+
+def _refuse_changed(verdict: Verdict, found: Found, source: Source) -> None:
+    """Where a release is not safe since a file of the source is another one now, say so."""
+    before = found.about.fingerprint
+    if not verdict.safe and before is not None and source.fingerprint() != before:
+        raise source_changed(source.name)
 
 
 def refuse_unless_safe(verdict: Verdict) -> None:

@@ -72,5 +72,6 @@ KIND = Kind(
     fails="a traceback, exit code 1 or 4, a hang, an unsafe release, or a value of the data in an "
     "error or a log",
     limits="mutations of small files by chance. A change that leaves the file readable is a "
-    "change of the data, which nobody can see",
+    "change of the data, which nobody can see. Where the row with the names is broken, a record is "
+    "taken for it, and errors may name its values as columns",
 )

@@ -13,7 +13,7 @@ from prove.trial import Kind, Trial
 def attack(trial: Trial) -> None:
     """Break one of the kept hierarchy files, and release with it, in either recoding."""
     rng, folder = trial.rng, trial.folder
-    csv_file(folder / "in.csv").write(rng, canaries(rng))
+    csv_file(folder / "in.csv").write(rng, canaries(rng, known="q2"))
     chosen = rng.choice(kept("hierarchies"))
     path = folder / chosen.name
     path.write_bytes(changed(rng, chosen.read_bytes()))

@@ -202,7 +202,7 @@ class Job:
         if placed.best is None:
             raise self._too_many(placed, numbers.allowed - left_out, alone=earlier is None)
         last = Proved(placed.best, placed.best.loss, 1, 0, 0.0)
-        about = about_run(prepared, known, last, watch, History(ignore))
+        about = about_run(prepared, known, last, watch, History(ignore), known.fingerprint())
         local = None
         if isinstance(placed.best, LocalBest):
             local = local_levels(prepared.problem, placed.best)

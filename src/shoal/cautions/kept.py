@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from shoal.arrow_arrays import from_numpy, from_texts, to_numpy
 from shoal.encode.rows import column_of, number_rows, weights_of
+from shoal.engines.failures import source_changed
 from shoal.errors import BadData
 from shoal.values import Caution
 
@@ -268,7 +269,10 @@ def _disclosed(hidden: Hidden, labels: np.ndarray, pairs: pa.Table) -> Disclosed
     pairs = pairs.filter(pc.and_(pairs.column(0).is_valid(), pairs.column(1).is_valid()))
     if not pairs.num_rows:
         return None
-    values = to_numpy(pc.index_in(pairs.column(0), value_set=hidden.values)).astype(np.int64)
+    found = pc.index_in(pairs.column(0), value_set=hidden.values)
+    if found.null_count:
+        raise source_changed("the source")
+    values = to_numpy(found).astype(np.int64)
     kept = to_numpy(pc.dictionary_encode(pairs.column(1)).combine_chunks().indices).astype(np.int64)
     return disclosed(labels[values], values, kept, weights_of(pairs))
 
