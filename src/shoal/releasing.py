@@ -179,7 +179,9 @@ def write_release(
     lets be generalized, are text at every level: a frame has the same types whatever was found.
 
     A person is asked before anything is staged: no temporary file exists and no table is locked
-    while they think. What is staged then must have as many records as they saw.
+    while they think. What is staged then must have as many records as they saw. Without a person
+    it must have as many as were counted, where none is marked: marked records look like those
+    that never had a value.
     """
     definition, watch = prepared.definition, found.about.watch
     observe(Phase("warn"))
@@ -214,7 +216,8 @@ def write_release(
         refuse_unless_safe(verdict)
         refuse_if_strict(definition, formulas)
         is_as_counted = verdict.records == int(released.weights.sum())
-        if not is_as_counted and (ask is not None or judge is judge_alone):
+        is_exact = judge is judge_alone and definition.suppressed != "mark"
+        if not is_as_counted and (ask is not None or is_exact):
             raise source_changed(source.name)
         result = replace(
             proposed,
