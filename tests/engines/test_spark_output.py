@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -145,7 +146,7 @@ def test_what_a_killed_process_left_is_removed(spark_session: Any, tmp_path: Pat
     dead = subprocess.Popen(["true"])
     dead.wait()
     mine = owned(".shoal-")
-    left = tmp_path / f"{mine.replace(mine.split('-')[1], str(dead.pid))}0123"
+    left = tmp_path / f"{mine.replace(str(os.getpid()), str(dead.pid), 1)}0123"
     other = tmp_path / f"{mine}4567"
     left.mkdir()
     other.mkdir()

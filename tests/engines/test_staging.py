@@ -20,6 +20,7 @@ from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.session import Session
 from shoal.engines.duckdb.staged import StagedFile, check_file
 from shoal.engines.frames.source import open_frame
+from shoal.engines.local_files import owned
 from shoal.engines.opening import recode_into
 from shoal.engines.options import FileOptions, FileTarget
 from shoal.errors import BadOutput
@@ -41,7 +42,7 @@ def test_a_staged_file_is_private_and_the_old_output_stays(tmp_path: Path) -> No
         assert path.read_text() == "old"
         assert stat.S_IMODE(staged.path.stat().st_mode) == 0o600
         assert staged.path.parent == tmp_path
-        assert staged.path.name.startswith(f".shoal-{os.getpid()}-")
+        assert staged.path.name.startswith(owned(".shoal-"))
     assert [file.name for file in tmp_path.iterdir()] == ["out.csv"]
 
 
@@ -112,6 +113,17 @@ def test_files_of_a_killed_process_are_deleted_and_those_of_a_running_one_stay(
         check_file(FileTarget(tmp_path / "out.csv"))
         names = {file.name for file in tmp_path.iterdir()}
     assert names == {own, f".shoal-{dead.pid}-anotherhost.csv"}
+
+
+def test_a_file_of_a_killed_process_is_deleted_though_another_has_its_number_now(
+    tmp_path: Path,
+) -> None:
+    mine = owned(".shoal-")
+    earlier = mine.replace(f"{os.getpid()}t", f"{os.getpid()}t1", 1)
+    (tmp_path / f"{mine}a.csv").touch()
+    (tmp_path / f"{earlier}b.csv").touch()
+    check_file(FileTarget(tmp_path / "out.csv"))
+    assert [file.name for file in tmp_path.iterdir()] == [f"{mine}a.csv"]
 
 
 def test_a_full_disk_is_an_error_and_leaves_nothing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import time
@@ -51,7 +52,7 @@ def test_a_run_deletes_orphans_and_leaves_files_of_running_processes(tmp_path: P
     dead = subprocess.Popen(["true"])
     dead.wait()
     ours = owned("")
-    of_dead = f"{dead.pid}-{ours.split('-')[1]}-"
+    of_dead = ours.replace(str(os.getpid()), str(dead.pid), 1)
     (tmp_path / f"{HIDDEN}{of_dead}x.csv").write_text("records")
     (temporary / f"{FOLDER}{of_dead}x").mkdir()
     (temporary / f"{FOLDER}{of_dead}x" / "tidy-0.csv").write_text("records")
@@ -72,7 +73,7 @@ def test_a_run_into_a_database_sweeps_what_a_killed_one_spilled(tmp_path: Path) 
     definition.write_text("".join(table if each.startswith("output:") else each for each in lines))
     dead = subprocess.Popen(["true"])
     dead.wait()
-    left = tmp_path / "tmp" / f"{FOLDER}{dead.pid}-{owned('').split('-')[1]}-x"
+    left = tmp_path / "tmp" / f"{FOLDER}{owned('').replace(str(os.getpid()), str(dead.pid), 1)}x"
     left.mkdir(parents=True)
     (left / "tidy-0.csv").write_text("records")
     done = shoal("run", "patients.yaml", folder=tmp_path)

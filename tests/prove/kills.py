@@ -52,8 +52,6 @@ KIND = Kind(
     fails="the output is neither the old nor the new one, or the next whole run leaves a stray "
     "file",
     limits="the process is killed, not the machine: what a disk loses with the power is not "
-    "tried. Outputs are files and SQLite. Whose a stray file is shows the number of its process: "
-    "where another process has that number again, the file stays until a later run, which counts "
-    "as a failure here",
+    "tried. Outputs are files and SQLite",
     share=3,
 )

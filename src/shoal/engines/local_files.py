@@ -2,9 +2,9 @@
 
 - Whether two paths are one file: links, other spellings of a folder, and case do not matter. A
   database of SQLite or DuckDB is the file that its URL leads to.
-- Temporary files are named by process ID and host, so that later runs delete orphans. A file is an
-  orphan when its process has ended. Files of other hosts stay: whether their processes still run
-  cannot be found out here.
+- Temporary files are named by process ID, start time of the process, and host, so that later runs
+  delete orphans. A file is an orphan when its process has ended. Files of other hosts stay: whether
+  their processes still run cannot be found out here.
 - A small text file is written in one step: the old one or the new one is there.
 - So is a folder replaced. Linux exchanges two names in one step. Elsewhere there are two renames:
   the old folder gets a hidden backup name, then the new one gets its name. A process that is killed
@@ -166,8 +166,9 @@ FOLDER = "shoal-"
 
 
 def owned(prefix: str) -> str:
-    """A prefix with the process ID and the host that the file belongs to."""
-    return f"{prefix}{os.getpid()}-{_host()}-"
+    """A prefix with the process and the host that the file belongs to."""
+    process = os.getpid()
+    return f"{prefix}{process}t{_began(process)}-{_host()}-"
 
 
 def temporary_folder() -> Path | None:
@@ -205,7 +206,7 @@ def sweep_own(folder: Path, spill_folder: Path | None = None) -> None:
 
 def left_in(folder: Path, prefix: str, *, every_host: bool = False) -> list[Path]:
     """The orphans of this host in a folder; with `every_host`, all files of other hosts too."""
-    named = re.compile(rf"{re.escape(prefix)}[0-9]+-(?!{_host()}-)[0-9a-f]{{8}}-")
+    named = re.compile(rf"{re.escape(prefix)}[0-9]+t[0-9]*-(?!{_host()}-)[0-9a-f]{{8}}-")
     return [
         folder / name
         for name in _names_with(prefix, folder)
@@ -237,16 +238,31 @@ def remove(path: Path) -> bool:
 
 def is_left(name: str, prefix: str) -> bool:
     """Whether a name with this prefix belongs to a process of this host that runs no more."""
-    match = re.match(rf"{re.escape(prefix)}([0-9]+)[-_]{_host()}[-_]", name)
-    return match is not None and not _alive(int(match[1]))
+    match = re.match(rf"{re.escape(prefix)}([0-9]+)t([0-9]*)[-_]{_host()}[-_]", name)
+    return match is not None and not _alive(int(match[1]), match[2])
 
 
 def _host() -> str:
     return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 
 
-def _alive(process: int) -> bool:
-    """Whether a process runs; on Windows, where signal 0 is Ctrl-C, it is taken to run."""
+def _began(process: int) -> str:
+    """When a process started, in ticks since the machine did; empty where only Linux would say.
+
+    The system gives the number of an ended process to a new one, but then it started later.
+    """
+    try:
+        said = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return said.rpartition(")")[2].split()[19]
+
+
+def _alive(process: int, began: str) -> bool:
+    """Whether the process of this number that started then still runs.
+
+    On Windows, where signal 0 is Ctrl-C, it is taken to run.
+    """
     if sys.platform == "win32":
         return True
     try:
@@ -255,7 +271,7 @@ def _alive(process: int) -> bool:
         return False
     except OSError:
         return True
-    return True
+    return began in ("", _began(process))
 
 
 def check_writable(path: Path) -> None:
