@@ -14,7 +14,7 @@ from typing import Any
 
 import shoal
 import shoal.mart
-from shoal import argument_types
+from shoal.calling import argument_types
 
 PAGE = Path(__file__).parent.parent / "docs" / "api.md"
 

@@ -8,29 +8,29 @@ from typing import Any
 
 import pytest
 
-from shoal import notebook
+from shoal.calling import notebook
+from shoal.calling.notebook import Line, NotebookProgress
 from shoal.events import Phase, Working
-from shoal.notebook import Line, NotebookProgress
 
 BEGIN = """
 import pandas as pd
-import shoal, shoal.notebook
+import shoal, shoal.calling.notebook
 
 people = pd.DataFrame({"zip": ["10115", "10117"] * 4})
 masks = {"zip": {"mask": 5}}
 """
 LONG = """
-shoal.notebook.PATIENCE = 0.01
+shoal.calling.notebook.PATIENCE = 0.01
 safe, result = shoal.anonymize(people, masks, k=4, with_result=True)
 result
 """
 SHORT = """
-shoal.notebook.PATIENCE = 60
+shoal.calling.notebook.PATIENCE = 60
 shoal.anonymize(people, masks, k=4)
 None
 """
 WATCHED = """
-shoal.notebook.PATIENCE, seen = 0.01, []
+shoal.calling.notebook.PATIENCE, seen = 0.01, []
 shoal.anonymize(people, masks, k=4, observe=seen.append)
 print(len(seen) > 3)
 """

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shoal.lazy_package import import_when_used
+from shoal.calling.lazy_package import import_when_used
 
 if TYPE_CHECKING:
     from shoal import mart

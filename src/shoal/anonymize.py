@@ -7,18 +7,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from shoal.argument_types import Frame, names_of
-from shoal.calls import public
+from shoal.calling.argument_types import Frame, names_of
+from shoal.calling.near_misses import NEAR_MISSES
+from shoal.calling.opened import is_named, open_any_frame
+from shoal.calling.public import public
+from shoal.calling.stated_roles import CALL, attributes_of, refuse_without_role
 from shoal.definition.read import from_mapping
 from shoal.errors import BadData, BadDefinition, Mistake
 from shoal.events import Released, Working
-from shoal.near_misses import NEAR_MISSES
-from shoal.opened import is_named, open_any_frame
 from shoal.pipeline import ignore, release
-from shoal.stated_roles import CALL, attributes_of, refuse_without_role
 
 if TYPE_CHECKING:
-    from shoal.argument_types import Names, Observer, QuasiIdentifiers, Sensitive
+    from shoal.calling.argument_types import Names, Observer, QuasiIdentifiers, Sensitive
     from shoal.engines.base import StagedFrame
     from shoal.report.result import ShownResult
 

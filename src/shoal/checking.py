@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from shoal.argument_types import names_of
-from shoal.calls import public
+from shoal.calling.argument_types import names_of
+from shoal.calling.opened import open_given
+from shoal.calling.public import public
 from shoal.cautions.examine import examine_table
 from shoal.measure.pairs import PAIR_LIMIT
 from shoal.measure.table import measure
-from shoal.opened import open_given
 from shoal.pipeline import load
 from shoal.verify.assignment import read_assignment
 from shoal.verify.file import verify_file
@@ -21,7 +21,7 @@ from shoal.verify.labels.listed import read_trees
 from shoal.verify.stated import read_stated
 
 if TYPE_CHECKING:
-    from shoal.argument_types import (
+    from shoal.calling.argument_types import (
         DefinitionLike,
         HierarchyLike,
         Names,

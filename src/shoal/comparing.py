@@ -11,20 +11,20 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from shoal import plugins
-from shoal.calls import public
+from shoal.calling.public import public
 from shoal.collapse.read import open_records
 from shoal.errors import BadDefinition, Mistake
 from shoal.events import Improved, Progress, Proved, Stopped
-from shoal.local_release import check_local, local_classes, local_levels
 from shoal.pipeline import load, prepare
 from shoal.recoding.local.run import LocalSearch
 from shoal.recoding.local.solution import LocalBest
-from shoal.releasing import records_at
 from shoal.search.trial import Memory, attempt
+from shoal.steps.local_release import check_local, local_classes, local_levels
+from shoal.steps.releasing import records_at
 from shoal.values import Comparison, Trial
 
 if TYPE_CHECKING:
-    from shoal.argument_types import DefinitionLike
+    from shoal.calling.argument_types import DefinitionLike
     from shoal.definition.model import Definition, Search
     from shoal.search.problem import Problem
     from shoal.values import Best, StatedLevels

@@ -16,8 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.calls import public
-from shoal.choosing import compare_with_best, judge_node, node_of
+from shoal.calling.public import public
 from shoal.collapse.read import collapse, open_population, open_records
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
@@ -34,7 +33,11 @@ from shoal.engines.opening import (
 )
 from shoal.errors import BadDefinition, Mistake, after_publishing
 from shoal.events import Event, History, Phase, Proved, Released, Working
-from shoal.further_files import (
+from shoal.recoding.local.solution import LocalBest
+from shoal.report.result import Run, Stopwatch, build_failure
+from shoal.search.run import no_solution, problem_of, search
+from shoal.steps.choosing import compare_with_best, judge_node, node_of
+from shoal.steps.further_files import (
     open_proof,
     refuse_assignment,
     refuse_unproved,
@@ -42,7 +45,7 @@ from shoal.further_files import (
     stage_proof,
     stage_transformation_of,
 )
-from shoal.local_release import (
+from shoal.steps.local_release import (
     check_local,
     check_options,
     full_domain_only,
@@ -50,24 +53,21 @@ from shoal.local_release import (
     local_levels,
     search_local,
 )
-from shoal.recoding.local.solution import LocalBest
-from shoal.releasing import Ask as Ask
-from shoal.releasing import Found, about_run, write_release
-from shoal.releasing import Observer as Observer
-from shoal.releasing import Prepared as Prepared
-from shoal.report.result import Run, Stopwatch, build_failure
-from shoal.search.run import no_solution, problem_of, search
-from shoal.search_memory import within_memory
+from shoal.steps.releasing import Ask as Ask
+from shoal.steps.releasing import Found, about_run, write_release
+from shoal.steps.releasing import Observer as Observer
+from shoal.steps.releasing import Prepared as Prepared
+from shoal.steps.search_memory import within_memory
 
 if TYPE_CHECKING:
-    from shoal.argument_types import DefinitionLike, SparkSession
+    from shoal.calling.argument_types import DefinitionLike, SparkSession
     from shoal.engines.base import Source, Staged
     from shoal.engines.options import Target
     from shoal.errors import Infeasible
-    from shoal.kept_search import KeptSearch
     from shoal.proof.log import ProofLog
     from shoal.report.result import ShownResult
     from shoal.search.problem import Problem
+    from shoal.steps.kept_search import KeptSearch
 
 
 def ignore(event: Event) -> None:
@@ -316,7 +316,7 @@ def load(definition: DefinitionLike) -> Definition:
 
 def _other_recoding(made: Made) -> str | None:
     """What the other recoding would have lost, where that is known."""
-    from shoal.other_recoding import other_recoding
+    from shoal.steps.other_recoding import other_recoding
 
     return None if made.found.choice else other_recoding(made.prepared, made.found.best)
 

@@ -15,7 +15,8 @@ from shoal.analysis import table_profile
 from shoal.analysis.column_shape import histogram, type_of
 from shoal.analysis.table_profile import TableProfile, profile_table
 from shoal.analysis.uniqueness import Uniqueness, uniqueness
-from shoal.cli.init import definition_for
+from shoal.cli.addresses import address_of
+from shoal.cli.init import drafted
 from shoal.demo.registry import write_registry
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.options import FileOptions
@@ -57,7 +58,7 @@ def test_each_column_is_counted_as_a_plain_loop_counts_it(patients: Path) -> Non
 
 
 def test_roles_and_hierarchies_are_guessed_as_init_guesses_them(patients: Path) -> None:
-    written = yaml.safe_load(definition_for(FileOptions(str(patients)), patients.parent, 5))
+    written = yaml.safe_load(drafted(address_of(str(patients)), patients.parent, 5).text)
     guessed = {column.name: column.attribute for column in profiled(patients).columns}
     assert guessed == written["attributes"]
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.cli.init import definition_for
+from shoal.cli.addresses import address_of
+from shoal.cli.init import drafted
 from shoal.definition.model import Definition
 from shoal.definition.parse import parse_yaml
 from shoal.definition.read import from_mapping
-from shoal.engines.options import FileOptions
 
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 GIVEN = ["Ana", "Ben", "Cleo", "Dora", "Emil", "Finn", "Greta", "Hugo", "Ida", "Jon"]
@@ -55,7 +55,7 @@ def _day(draw: random.Random) -> str:
 
 
 @pytest.fixture
-def drafted(tmp_path: Path) -> Callable[[Sequence[Row], dict[str, str]], tuple[Definition, str]]:
+def draft_of(tmp_path: Path) -> Callable[[Sequence[Row], dict[str, str]], tuple[Definition, str]]:
     """The draft for rows whose columns get these names; only these columns."""
 
     def draft(rows: Sequence[Row], names: dict[str, str]) -> tuple[Definition, str]:
@@ -64,7 +64,7 @@ def drafted(tmp_path: Path) -> Callable[[Sequence[Row], dict[str, str]], tuple[D
             writer = csv.writer(file)
             writer.writerow(names.values())
             writer.writerows([row[meaning] for meaning in names] for row in rows)
-        text = definition_for(FileOptions(str(path)), tmp_path, 3)
+        text = drafted(address_of(str(path)), tmp_path, 3).text
         return from_mapping(parse_yaml(text).data), text
 
     return draft
@@ -117,10 +117,10 @@ LANGUAGES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_numbers_and_names_of_persons_are_identifiers_in_many_languages(
-    language: str, drafted: Callable[..., tuple[Definition, str]]
+    language: str, draft_of: Callable[..., tuple[Definition, str]]
 ) -> None:
     names = LANGUAGES[language]
-    definition, text = drafted(visits(), names)
+    definition, text = draft_of(visits(), names)
     roles = {meaning: definition.attributes[name].role for meaning, name in names.items()}
     assert roles["key"] == "identifier"
     assert definition.person == (names["key"],)
@@ -133,23 +133,23 @@ def test_numbers_and_names_of_persons_are_identifiers_in_many_languages(
 
 @pytest.mark.parametrize("most", [2, 12, 40])
 def test_a_number_with_a_name_that_says_nothing_is_known_by_its_records(
-    most: int, drafted: Callable[..., tuple[Definition, str]]
+    most: int, draft_of: Callable[..., tuple[Definition, str]]
 ) -> None:
     names = {**LANGUAGES["English"], "key": "x1"}
     for meaning in ("given", "family"):
         del names[meaning]
-    definition, text = drafted(visits(most=most), names)
+    definition, text = draft_of(visits(most=most), names)
     assert definition.attributes["x1"].role == "identifier"
     assert definition.person == ("x1",)
     assert "agree in date of birth, sex and zip code" in text.replace("\n  # ", " ")
 
 
 def test_columns_without_telling_names_are_known_by_their_records_alone(
-    drafted: Callable[..., tuple[Definition, str]],
+    draft_of: Callable[..., tuple[Definition, str]],
 ) -> None:
     meanings = ("key", "birth", "sex", "zip", "visit", "diagnosis")
     names = {meaning: f"v{at}" for at, meaning in enumerate(meanings)}
-    definition, _ = drafted(visits(), names)
+    definition, _ = draft_of(visits(), names)
     assert definition.attributes[names["key"]].role == "identifier"
     assert definition.person == (names["key"],)
     assert definition.attributes[names["diagnosis"]].role != "identifier"
@@ -158,21 +158,21 @@ def test_columns_without_telling_names_are_known_by_their_records_alone(
 
 
 def test_names_and_birth_identify_persons_where_no_number_does(
-    drafted: Callable[..., tuple[Definition, str]],
+    draft_of: Callable[..., tuple[Definition, str]],
 ) -> None:
     draw = random.Random(2)
     family = {row["key"]: f"{row['family']}{draw.choice('abcdef')}" for row in visits()}
     rows = [{**row, "family": family[row["key"]]} for row in visits()]
     names = {"family": "Nachname", "birth": "Geburtsdatum", "sex": "sex", "ward": "ward"}
-    definition, _ = drafted(rows, names)
+    definition, _ = draft_of(rows, names)
     assert definition.person == ("Nachname", "Geburtsdatum")
 
 
 @pytest.mark.slow
 def test_the_draft_of_a_table_of_visits_runs(
-    tmp_path: Path, drafted: Callable[..., tuple[Definition, str]]
+    tmp_path: Path, draft_of: Callable[..., tuple[Definition, str]]
 ) -> None:
-    definition, text = drafted(visits(persons=900, most=3), LANGUAGES["German"])
+    definition, text = draft_of(visits(persons=900, most=3), LANGUAGES["German"])
     (tmp_path / "visits.yaml").write_text(text, encoding="utf-8")
     assert shoal.run(tmp_path / "visits.yaml").verified
     assert definition.person == ("Patientennummer",)
@@ -181,10 +181,10 @@ def test_the_draft_of_a_table_of_visits_runs(
 
 
 def test_no_person_is_proposed_where_each_has_one_record(
-    drafted: Callable[..., tuple[Definition, str]],
+    draft_of: Callable[..., tuple[Definition, str]],
 ) -> None:
     names = LANGUAGES["English"]
-    definition, text = drafted(visits(persons=900, most=1), names)
+    definition, text = draft_of(visits(persons=900, most=1), names)
     assert definition.attributes["patient_id"].role == "identifier"
     assert definition.person == ()
     assert "person:" not in text
@@ -193,17 +193,17 @@ def test_no_person_is_proposed_where_each_has_one_record(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["diagnosis code", "code", "dx", "place", "postal code", "x2"])
 def test_codes_that_persons_share_are_no_identifiers(
-    name: str, drafted: Callable[..., tuple[Definition, str]]
+    name: str, draft_of: Callable[..., tuple[Definition, str]]
 ) -> None:
     names = {**LANGUAGES["English"], "diagnosis": name}
-    definition, _ = drafted(visits(), names)
+    definition, _ = draft_of(visits(), names)
     assert definition.attributes[name].role != "identifier"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table", ["adult", "adult-uci", "fars", "mach2019"])
 def test_no_column_of_a_table_without_identifiers_becomes_one(table: str, tmp_path: Path) -> None:
-    text = definition_for(FileOptions(str(DATA / table / "data.csv")), tmp_path, 5)
+    text = drafted(address_of(str(DATA / table / "data.csv")), tmp_path, 5).text
     definition = from_mapping(parse_yaml(text).data)
     assert "identifier" not in {attribute.role for attribute in definition.attributes.values()}
     assert definition.person == ()

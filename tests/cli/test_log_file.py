@@ -14,9 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
+from shoal.calling.logs import LOGGER
 from shoal.cli.app import LOGGED, app, command
 from shoal.errors import ShoalError
-from shoal.logs import LOGGER
 
 CANARIES = ("CANARYZIP", "CANARYILL", "CANARYNODE", "CANARYNEW")
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \d+ (INFO|WARNING|ERROR) shoal\.[\w.]+: \S.*")

@@ -268,7 +268,7 @@ def test_what_the_verifier_refuses_ends_with_4_and_is_not_released(
     (folder / "release.csv").write_text("old", encoding="utf-8")
     before = sorted(path.name for path in folder.iterdir())
     unsafe = Verdict((Finding("k-anonymity", False, "a class of 1"),), 60, 30, 1)
-    monkeypatch.setattr("shoal.releasing.verify", lambda *_, **__: unsafe)
+    monkeypatch.setattr("shoal.steps.releasing.verify", lambda *_, **__: unsafe)
     assert in_process(["run", "patients.yaml"], folder, monkeypatch) == 4
     assert "k-anonymity: a class of 1" in capsys.readouterr().err
     assert (folder / "release.csv").read_text(encoding="utf-8") == "old"

@@ -9,8 +9,8 @@ import pandas as pd  # type: ignore[import-untyped]
 import pytest
 
 import shoal
-from shoal.near_misses import NEAR_MISSES
-from shoal.stated_roles import attributes_of
+from shoal.calling.near_misses import NEAR_MISSES
+from shoal.calling.stated_roles import attributes_of
 
 PEOPLE = pd.DataFrame(
     {

@@ -16,9 +16,9 @@ import shoal
 from oracle import optimum, outcome
 from pipeline.test_run_against_oracle import released, write_case
 from problems import Case, cases
-from shoal.choosing import parse_levels
 from shoal.errors import UserError
 from shoal.events import Event, Progress, Stopped
+from shoal.steps.choosing import parse_levels
 
 
 @pytest.mark.slow

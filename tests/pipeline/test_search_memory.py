@@ -15,7 +15,7 @@ from shoal.definition.read import from_mapping
 from shoal.engines.frames.source import open_frame
 from shoal.pipeline import prepare
 from shoal.search.compiled.structures import Arrays, Layout
-from shoal.search_memory import needs, within_memory
+from shoal.steps.search_memory import needs, within_memory
 
 RECORDS = 12_000
 QUASI = {"age": {"intervals": [5, 10, 20]}, "zip": {"mask": [1, 2, 3, 5]}, "sex": "suppress"}

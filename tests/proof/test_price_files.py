@@ -16,7 +16,6 @@ from shoal.collapse.read import collapse, open_records
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.read import from_mapping
 from shoal.errors import BadData
-from shoal.local_release import price_claim
 from shoal.proof.check import Checked, check_file
 from shoal.proof.format import LevelRange, read_proof, subject_of
 from shoal.proof.log import ProofLog
@@ -25,6 +24,7 @@ from shoal.recoding.local.run import LocalSearch
 from shoal.recoding.local.solution import LocalBest
 from shoal.search.incumbent import Limits
 from shoal.search.run import problem_of
+from shoal.steps.local_release import price_claim
 
 Change = Callable[[PriceClaim], PriceClaim]
 

@@ -172,7 +172,7 @@ def test_a_search_that_is_stopped_writes_no_proof(folder: Path) -> None:
 
 def test_an_old_proof_stays_when_a_run_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "proof.jsonl").write_text("old")
-    monkeypatch.setattr("shoal.releasing.recoding", lambda *rest, **named: 1 / 0)
+    monkeypatch.setattr("shoal.steps.releasing.recoding", lambda *rest, **named: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run(definition(folder), proof=folder / "proof.jsonl")
     assert (folder / "proof.jsonl").read_text() == "old"

@@ -17,8 +17,8 @@ from shoal.analysis.best_node import BestNode, find_best
 from shoal.analysis.side_by_side import side_by_side
 from shoal.errors import BadData, UserError
 from shoal.events import Event, Improved
-from shoal.kept_search import KeptSearch, read_kept_search
 from shoal.report.result import to_dict
+from shoal.steps.kept_search import KeptSearch, read_kept_search
 
 FEW: dict[str, Any] = {"suppression": "5%"}
 

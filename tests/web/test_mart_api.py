@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 import shoal
-from shoal import client_mart
+from shoal.client import mart as client_mart
 from shoal.errors import BadDefinition, Declined, ShoalError
 from web.marts import MART_USERS, ODD, REQUEST, wait_for
 from web.server import Running

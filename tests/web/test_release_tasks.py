@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.choosing import parse_levels
 from shoal.demo.files import write_demo
 from shoal.errors import BadData, Infeasible, UserError
+from shoal.steps.choosing import parse_levels
 from shoal.web.commands import run_command
 from shoal.web.found import Found, Standing
 from shoal.web.jobs.model import Context

@@ -20,18 +20,18 @@ from shoal.analysis.risk import (
     risk_of,
 )
 from shoal.analysis.risk_report import RiskReport
-from shoal.argument_types import names_of
-from shoal.calls import public
+from shoal.calling.argument_types import names_of
+from shoal.calling.opened import open_given
+from shoal.calling.public import public
 from shoal.cautions.examine import examine_release, examine_table
 from shoal.engines.opening import open_source
 from shoal.engines.options import FileOptions
 from shoal.errors import BadData, BadDefinition, Mistake
-from shoal.opened import open_given
 from shoal.pipeline import load
 
 if TYPE_CHECKING:
     from shoal.analysis.risk import Risk
-    from shoal.argument_types import DefinitionLike, Names, SourceLike, SparkSession
+    from shoal.calling.argument_types import DefinitionLike, Names, SourceLike, SparkSession
     from shoal.definition.model import Definition
     from shoal.engines.base import Source
     from shoal.engines.options import SourceOptions

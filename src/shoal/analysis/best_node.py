@@ -18,19 +18,19 @@ from shoal.analysis.nodes import (
 )
 from shoal.collapse.read import open_records
 from shoal.events import History, Phase, Proved, Stopped, Working
-from shoal.kept_search import kept_search, write_kept_search
-from shoal.local_release import check_local, local_classes, local_levels, search_local
 from shoal.pipeline import Observer, ignore, load, prepare, search_detail
 from shoal.recoding.local.solution import LocalBest
-from shoal.releasing import records_at
 from shoal.report.result import finite
 from shoal.search.run import no_solution, search
+from shoal.steps.kept_search import kept_search, write_kept_search
+from shoal.steps.local_release import check_local, local_classes, local_levels, search_local
+from shoal.steps.releasing import records_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from shoal.argument_types import DefinitionLike
+    from shoal.calling.argument_types import DefinitionLike
     from shoal.definition.model import Definition
     from shoal.events import Progress
     from shoal.recoding.local.solution import FullDomain

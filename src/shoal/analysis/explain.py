@@ -40,7 +40,7 @@ from shoal.analysis.nodes import (
     read_problem,
     without,
 )
-from shoal.calls import public
+from shoal.calling.public import public
 from shoal.events import Proved
 from shoal.pipeline import load
 from shoal.search.explain import refused
@@ -48,7 +48,7 @@ from shoal.search.objective import ClassObjective
 from shoal.search.run import no_solution, search
 
 if TYPE_CHECKING:
-    from shoal.argument_types import DefinitionLike, SparkSession, Watch
+    from shoal.calling.argument_types import DefinitionLike, SparkSession, Watch
     from shoal.definition.model import Search
     from shoal.errors import Infeasible
     from shoal.events import Progress

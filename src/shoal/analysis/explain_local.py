@@ -16,14 +16,14 @@ from shoal.analysis.nodes import (
     without,
 )
 from shoal.events import NO_PROOF, Progress, Proved, Stopped
-from shoal.local_release import check_local, local_classes, local_levels, search_local
 from shoal.recoding.local.run import quick_loss
 from shoal.recoding.local.solution import LocalBest, join
-from shoal.releasing import LocalLevels, records_at
 from shoal.search.run import no_solution
+from shoal.steps.local_release import check_local, local_classes, local_levels, search_local
+from shoal.steps.releasing import LocalLevels, records_at
 
 if TYPE_CHECKING:
-    from shoal.argument_types import Watch
+    from shoal.calling.argument_types import Watch
     from shoal.definition.model import Definition, Search
     from shoal.search.problem import Problem
 

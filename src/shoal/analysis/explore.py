@@ -20,10 +20,10 @@ from shoal.analysis.nodes import (
     read_problem,
     smallest_class,
 )
-from shoal.choosing import node_of
+from shoal.steps.choosing import node_of
 
 if TYPE_CHECKING:
-    from shoal.argument_types import DefinitionLike, Watch
+    from shoal.calling.argument_types import DefinitionLike, Watch
     from shoal.search.problem import Lattice, Problem
     from shoal.values import Node
 

@@ -19,15 +19,15 @@ from shoal.analysis.nodes import (
 from shoal.cautions.examine import examine_release
 from shoal.collapse.read import open_records
 from shoal.events import Phase, Working
-from shoal.local_release import check_local
 from shoal.pipeline import Observer, ignore, load, prepare
 from shoal.report.counts import columns_of, treatment
 from shoal.search.explain import why_infeasible
+from shoal.steps.local_release import check_local
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from shoal.argument_types import DefinitionLike
+    from shoal.calling.argument_types import DefinitionLike
     from shoal.search.problem import Problem
     from shoal.values import Caution, Level, Node
 

@@ -16,16 +16,16 @@ from shoal.analysis.nodes import (
     prepare_problem,
 )
 from shoal.analysis.trade_off import Optimum, TradeOff, solve_grid
-from shoal.calls import public
+from shoal.calling.public import public
 from shoal.definition.read import override
-from shoal.local_release import refuse_local
 from shoal.pipeline import load
 from shoal.report.points import Curve, draw_curves
 from shoal.report.sections import Section, count
 from shoal.report.shown import Picture, Shown
+from shoal.steps.local_release import refuse_local
 
 if TYPE_CHECKING:
-    from shoal.argument_types import DefinitionLike, SparkSession, Watch
+    from shoal.calling.argument_types import DefinitionLike, SparkSession, Watch
     from shoal.definition.model import Definition
     from shoal.search.problem import Problem
 

@@ -20,19 +20,19 @@ from shoal.analysis.nodes import (
     rows_of,
     smallest_class,
 )
-from shoal.calls import public
+from shoal.calling.public import public
 from shoal.errors import UserError
 from shoal.events import Progress
-from shoal.local_release import refuse_local
 from shoal.pipeline import load
 from shoal.report.sections import Section, count
 from shoal.report.shown import Picture, Shown
 from shoal.search.incumbent import Limits
 from shoal.search.problem import Lattice
 from shoal.search.strategies.box import BoxSearch
+from shoal.steps.local_release import refuse_local
 
 if TYPE_CHECKING:
-    from shoal.argument_types import DefinitionLike, SparkSession, Watch
+    from shoal.calling.argument_types import DefinitionLike, SparkSession, Watch
     from shoal.search.problem import Problem
     from shoal.values import Best, Node
 

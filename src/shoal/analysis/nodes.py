@@ -21,7 +21,7 @@ from shoal.pipeline import load, prepare
 from shoal.search.run import search
 
 if TYPE_CHECKING:
-    from shoal.argument_types import DefinitionLike, Watch
+    from shoal.calling.argument_types import DefinitionLike, Watch
     from shoal.definition.model import Definition
     from shoal.encode.table import Table
     from shoal.events import Progress

@@ -19,13 +19,13 @@ from shoal.analysis.nodes import (
 )
 from shoal.analysis.quality import qualities
 from shoal.analysis.squared_errors import squared_errors
-from shoal.choosing import judge_node, node_of
 from shoal.errors import Infeasible
 from shoal.report.counts import columns_of, exposure_of, treatment
 from shoal.report.result import finite
+from shoal.steps.choosing import judge_node, node_of
 
 if TYPE_CHECKING:
-    from shoal.argument_types import DefinitionLike, Watch
+    from shoal.calling.argument_types import DefinitionLike, Watch
     from shoal.search.problem import Partition, Problem
     from shoal.values import Exposure, Node
 

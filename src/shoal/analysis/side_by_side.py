@@ -22,21 +22,21 @@ from shoal.analysis.nodes import (
     prepare_problem,
 )
 from shoal.analysis.one_node import exposure_before
-from shoal.choosing import judge_node, node_of
-from shoal.local_release import full_domain_only, local_classes, local_levels
 from shoal.pipeline import load
-from shoal.releasing import records_at
 from shoal.report.counts import exposure_of
 from shoal.report.result import finite
+from shoal.steps.choosing import judge_node, node_of
+from shoal.steps.local_release import full_domain_only, local_classes, local_levels
+from shoal.steps.releasing import records_at
 
 if TYPE_CHECKING:
     from shoal.analysis.distributions import Distribution
-    from shoal.argument_types import DefinitionLike, Watch
+    from shoal.calling.argument_types import DefinitionLike, Watch
     from shoal.encode.table import Table
-    from shoal.kept_search import KeptSearch
     from shoal.pipeline import Prepared
     from shoal.recoding.local.solution import LocalBest
     from shoal.search.problem import Partition, Problem
+    from shoal.steps.kept_search import KeptSearch
     from shoal.values import Exposure, Ints, Node, StatedLevels
 
 MOST_CLASSES, MOST_TUPLES, LARGEST = 25, 6, 5

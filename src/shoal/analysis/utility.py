@@ -13,13 +13,13 @@ from shoal.analysis.measures import LossOf, measures_of
 from shoal.analysis.mixed_quality import NOT_KNOWN
 from shoal.analysis.mixed_release import MixedRelease
 from shoal.analysis.released import find_release
-from shoal.calls import public
-from shoal.local_release import full_domain_only
+from shoal.calling.public import public
 from shoal.pipeline import load
 from shoal.report.drawing import arrange
 from shoal.report.pictures import bars
 from shoal.report.sections import Section, count, share
 from shoal.report.shown import Picture, Shown
+from shoal.steps.local_release import full_domain_only
 
 if TYPE_CHECKING:
     from shoal.analysis.classifier import Classification
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from shoal.analysis.distributions import Distribution
     from shoal.analysis.quality import Quality
     from shoal.analysis.released import Measured
-    from shoal.argument_types import DefinitionLike, SparkSession
+    from shoal.calling.argument_types import DefinitionLike, SparkSession
     from shoal.values import StatedLevels
 
 MOST_LABELS = 8

@@ -19,17 +19,17 @@ from shoal.analysis.nodes import (
     prepare_problem,
     with_level,
 )
-from shoal.calls import public
-from shoal.choosing import node_of
+from shoal.calling.public import public
 from shoal.events import Progress, Proved, Stopped
-from shoal.local_release import refuse_local
 from shoal.pipeline import load
 from shoal.report.sections import Section, count
 from shoal.report.shown import Shown
 from shoal.search.run import no_solution
+from shoal.steps.choosing import node_of
+from shoal.steps.local_release import refuse_local
 
 if TYPE_CHECKING:
-    from shoal.argument_types import DefinitionLike, SparkSession, Watch
+    from shoal.calling.argument_types import DefinitionLike, SparkSession, Watch
     from shoal.definition.model import Definition, Search
     from shoal.search.problem import Problem
     from shoal.values import Best, Node

@@ -37,28 +37,28 @@ from shoal.applying.together import (
     refuse_persons,
     refuse_same_data,
 )
-from shoal.calls import public
+from shoal.calling.opened import is_named
+from shoal.calling.public import public
 from shoal.engines.base import StagedFrame
 from shoal.engines.local_files import FOLDER, owned
 from shoal.engines.opening import check_apart, check_target, one_session
 from shoal.errors import BadData, Infeasible
 from shoal.events import History, Phase, Proved, Released
-from shoal.local_release import local_levels
-from shoal.opened import is_named
 from shoal.pipeline import ignore, prepare
 from shoal.recoding.local.solution import LocalBest
 from shoal.release.transformation import read_transformation
-from shoal.releasing import Found, about_run, judge_alone, write_release
 from shoal.report.result import Stopwatch
+from shoal.steps.local_release import local_levels
+from shoal.steps.releasing import Found, about_run, judge_alone, write_release
 
 if TYPE_CHECKING:
     from shoal.applying.placing import Placed
-    from shoal.argument_types import Frame, Location, SourceLike, SparkSession
+    from shoal.calling.argument_types import Frame, Location, SourceLike, SparkSession
     from shoal.definition.model import Definition
     from shoal.engines.base import Source, Staged
     from shoal.engines.options import Target
     from shoal.release.transformation import Transformation
-    from shoal.releasing import Observer, Prepared
+    from shoal.steps.releasing import Observer, Prepared
 
 APPLIED = "applied"
 """The status of a result: the node was not searched for."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shoal.encode.table import Attribute
     from shoal.engines.base import Source
     from shoal.release.transformation import Transformation
-    from shoal.releasing import Prepared
+    from shoal.steps.releasing import Prepared
 
 
 def match_columns(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.calling.opened import is_named, located, open_any_frame, plain
 from shoal.collapse.read import open_records
 from shoal.definition.model import Several
 from shoal.definition.outputs import check_written, would_overwrite
@@ -17,14 +18,13 @@ from shoal.engines.local_files import FOLDER, is_same_file, owned
 from shoal.engines.opening import open_source
 from shoal.engines.options import FileOptions
 from shoal.events import Working
-from shoal.opened import is_named, located, open_any_frame, plain
 from shoal.release.transformation import read_transformation, restored
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition, SourceLocation
     from shoal.engines.base import Source
     from shoal.release.transformation import Transformation
-    from shoal.releasing import Observer
+    from shoal.steps.releasing import Observer
 
 
 def definition_of(found: Transformation, data: Any, output: Any, folder: Path) -> Definition:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from shoal.applying.covering import classes_of, covered, judged
 from shoal.applying.together import recoded_at, recoded_locally, unite
 from shoal.errors import BadData
-from shoal.local_release import check_local
 from shoal.recoding.local.solution import SUPPRESSED
+from shoal.steps.local_release import check_local
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from shoal.encode.table import Table
     from shoal.engines.base import Source
     from shoal.release.local_classes import ReleasedClass
-    from shoal.releasing import Prepared
     from shoal.search.problem import Partition
+    from shoal.steps.releasing import Prepared
     from shoal.values import Best, Node
 
 

@@ -30,9 +30,9 @@ from shoal.engines.united import UnitedSource
 from shoal.errors import BadData, Infeasible, quoted
 from shoal.recoding.local.solution import SUPPRESSED
 from shoal.release.recode import generalization
-from shoal.releasing import judge_alone
 from shoal.report.result import demands_met
 from shoal.search.problem import Partition, partition, select
+from shoal.steps.releasing import judge_alone
 from shoal.verify.judge import verify
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from shoal.engines.base import Generalization, Source
     from shoal.measure.classes import Values
     from shoal.recoding.local.solution import Recoding
-    from shoal.releasing import Judge, Prepared
     from shoal.report.result import ShownResult
+    from shoal.steps.releasing import Judge, Prepared
     from shoal.values import Bools, Demand, Node, StatedLevels, Verdict
     from shoal.verify.assignment import Assignment
 

@@ -62,7 +62,7 @@ def address_of(
     **of_files: Any,
 ) -> Address:
     """The source that the options of a command name; `of_files` says how files are read."""
-    from shoal.opened import located
+    from shoal.calling.opened import located
 
     stated = {"table": table, "query": query, "master": master, **of_files}
     kind = "spark" if spark else "url" if "://" in data else "path"

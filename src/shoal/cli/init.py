@@ -105,13 +105,6 @@ class Drafted:
     notes: tuple[str, ...]
 
 
-def definition_for(options: FileOptions, folder: Path, k: int) -> str:
-    """The text of a definition, to stand in the folder, that reads the data in the same way."""
-    stated = {key: value for key, value in vars(options).items() if value not in (None, {})}
-    stated.pop("formulas")
-    return drafted(address_of(stated.pop("path"), **stated), folder, k).text
-
-
 def drafted(address: Address, folder: Path, k: int) -> Drafted:
     """A definition, to stand in the folder; how the data is read is guessed where not stated."""
     from shoal.cli.terminal import progress_of

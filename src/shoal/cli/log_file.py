@@ -67,7 +67,7 @@ def _declare(logging_command: Callable[..., None], function: Callable[..., None]
 @contextmanager
 def _handler(path: Path) -> Iterator[None]:
     """Append what Shoal logs to the file."""
-    from shoal.logs import LOGGER
+    from shoal.calling.logs import LOGGER
 
     with _opened(path) as file:
         handler = logging.StreamHandler(file)
@@ -87,7 +87,7 @@ def _handler(path: Path) -> Iterator[None]:
 @contextmanager
 def _said(name: str) -> Iterator[None]:
     """Log that a command begins and how it ends."""
-    from shoal.logs import code_of, logger
+    from shoal.calling.logs import code_of, logger
     from shoal.version import __version__
 
     log = logger("command")

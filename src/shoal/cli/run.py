@@ -98,10 +98,10 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Find the least lossy safe transformation, write the release and verify it."""
-    from shoal.choosing import parse_levels
     from shoal.cli.terminal import ask_person, command_line
     from shoal.definition.outputs import elsewhere
     from shoal.definition.read import override, read
+    from shoal.steps.choosing import parse_levels
 
     levels = None if node is None else parse_levels(node)
     found = read(definition)

@@ -37,9 +37,9 @@ def what_if(
 ) -> None:
     """Say what each column at one level less would cost, and what more suppression would buy."""
     from shoal.analysis.what_if import what_if as ask
-    from shoal.choosing import parse_levels
     from shoal.cli.solutions import read_definition
     from shoal.cli.terminal import progress_of, show_answer
+    from shoal.steps.choosing import parse_levels
 
     levels = None if node is None else parse_levels(node)
     loaded = read_definition(definition, {"JSON": json}, time_limit, recoding)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from shoal.engines.failures import source_changed
 from shoal.errors import BadData, Infeasible
 from shoal.events import Phase, Proved
-from shoal.local_release import check_local, search_local
 from shoal.mart.local_classes import LocalClasses
 from shoal.mart.rows import AtLevels, Rows, stay
 from shoal.pipeline import prepare, search_detail
@@ -25,12 +24,13 @@ from shoal.recoding.local.solution import LocalBest
 from shoal.search.problem import partition
 from shoal.search.run import no_solution, search
 from shoal.search.strategies.priority_path import path_to
+from shoal.steps.local_release import check_local, search_local
 
 if TYPE_CHECKING:
     from shoal.engines.base import Source
     from shoal.events import Event, Progress
     from shoal.mart.subrequests import Subrequest
-    from shoal.releasing import Prepared
+    from shoal.steps.releasing import Prepared
     from shoal.values import Best, Bools, Node, StatedLevels
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shoal.calls import public
+from shoal.calling.public import public
 from shoal.mart.check import check_catalog
 from shoal.mart.describe import describe as describe_catalog
 from shoal.mart.log import Log
@@ -13,7 +13,7 @@ from shoal.mart.log_view import LogTable
 from shoal.mart.pipeline import load_catalog
 
 if TYPE_CHECKING:
-    from shoal.argument_types import SparkSession
+    from shoal.calling.argument_types import SparkSession
     from shoal.mart.catalog import CatalogLike
     from shoal.mart.check_view import CatalogCheck
     from shoal.mart.describe import MartDescription

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from shoal.calls import public
+from shoal.calling.public import public
 from shoal.engines.local_files import check_writable
 from shoal.engines.opening import (
     check_apart,
@@ -44,7 +44,7 @@ from shoal.mart.subrequests import Resolved, subrequests
 from shoal.report.result import Stopwatch
 
 if TYPE_CHECKING:
-    from shoal.argument_types import Location, SparkSession
+    from shoal.calling.argument_types import Location, SparkSession
     from shoal.engines.base import Source
     from shoal.engines.options import Target
     from shoal.mart.catalog import Catalog, CatalogLike, ColumnRef

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from shoal.calls import public
+from shoal.calling.public import public
 from shoal.errors import Bug, ShoalError
 from shoal.mart.comparing import overlap_refused
 from shoal.mart.log import Log
@@ -25,7 +25,7 @@ from shoal.mart.pipeline import Observer, load_catalog, load_request, request
 from shoal.mart.recording import as_asked, reason_of
 
 if TYPE_CHECKING:
-    from shoal.argument_types import SparkSession
+    from shoal.calling.argument_types import SparkSession
     from shoal.mart.catalog import CatalogLike
     from shoal.mart.request import RequestLike
     from shoal.mart.result import MartResult

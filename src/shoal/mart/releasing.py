@@ -16,7 +16,7 @@ from shoal.mart.kept import kept_cautions
 from shoal.mart.recipe import Recipe, ReleasedClass
 from shoal.mart.verifying import Claim, Claims, judge
 from shoal.release.recode import generalization
-from shoal.releasing import refuse_unless_safe
+from shoal.steps.releasing import refuse_unless_safe
 from shoal.values import Verdict
 from shoal.verify.assignment import Assignment
 

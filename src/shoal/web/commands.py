@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-from shoal.choosing import parse_levels
 from shoal.errors import UserError
+from shoal.steps.choosing import parse_levels
 
 
 def run_command(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.definition.read import from_mapping, read
-from shoal.kept_search import read_kept_search
+from shoal.steps.kept_search import read_kept_search
 from shoal.web.project_definition import (
     file_label,
     files_beside,
@@ -27,7 +27,7 @@ from shoal.web.project_definition import (
 
 if TYPE_CHECKING:
     from shoal.definition.model import Definition
-    from shoal.kept_search import KeptSearch
+    from shoal.steps.kept_search import KeptSearch
     from shoal.web.projects import Project
     from shoal.web.services import Services
 

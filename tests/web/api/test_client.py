@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.client_session import Unreachable
+from shoal.client.session import Unreachable
 from shoal.errors import BadData, BadDefinition, Infeasible, Mistake, ShoalError, rebuilt
 from web.server import Running
 

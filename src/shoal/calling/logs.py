@@ -19,7 +19,7 @@ from shoal.events import Improved, Phase, Proved, Released, Stopped
 from shoal.report.sections import counted, standing
 
 if TYPE_CHECKING:
-    from shoal.argument_types import Observer, Watch
+    from shoal.calling.argument_types import Observer, Watch
     from shoal.events import Event
     from shoal.values import Result
 

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from shoal.errors import Declined, Interrupted, Refused, rebuilt
 
 if TYPE_CHECKING:
-    from shoal.client_session import Session
+    from shoal.client.session import Session
 
 PAUSE = 1.0
 """Seconds between two looks at a request or an estimate."""

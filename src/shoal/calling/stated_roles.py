@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shoal.argument_types import names_of
+from shoal.calling.argument_types import names_of
 from shoal.definition.model import Attribute
 from shoal.errors import BadDefinition, Mistake, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shoal.argument_types import Names, QuasiIdentifiers, Sensitive
+    from shoal.calling.argument_types import Names, QuasiIdentifiers, Sensitive
 
 CALL = "anonymize"
 """What messages call the definition that a call states."""

@@ -13,9 +13,9 @@ import numpy as np
 
 from shoal.errors import UserError
 from shoal.recoding.local.solution import SUPPRESSED, LocalBest, attribute_losses
-from shoal.releasing import LocalLevels
 from shoal.search.problem import Partition, counts_of
 from shoal.search.run import search
+from shoal.steps.releasing import LocalLevels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from shoal.encode.hierarchy import Hierarchy
     from shoal.events import Progress
     from shoal.proof.price_file import PriceClaim
-    from shoal.releasing import Prepared
     from shoal.search.problem import Problem
+    from shoal.steps.releasing import Prepared
 
 
 def check_options(definition: Definition, options: Mapping[str, object]) -> None:

@@ -20,8 +20,8 @@ from shoal.search.compiled.library import is_compiled
 
 if TYPE_CHECKING:
     from shoal.definition.model import Search
-    from shoal.releasing import Prepared
     from shoal.search.problem import Problem
+    from shoal.steps.releasing import Prepared
 
 SURE_OF_A_TUPLE = 2**16
 """More bytes than a thread takes for a tuple in any case: below it nothing is computed."""

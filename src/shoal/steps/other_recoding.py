@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import UserError
 from shoal.events import Proved
-from shoal.local_release import check_local
 from shoal.recoding.local.run import quick_loss
 from shoal.search.incumbent import Limits
 from shoal.search.strategies.box import BoxSearch
+from shoal.steps.local_release import check_local
 
 if TYPE_CHECKING:
-    from shoal.releasing import Prepared
+    from shoal.steps.releasing import Prepared
     from shoal.values import Best
 
 SECONDS = 2.0

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.events import Progress
-    from shoal.releasing import Prepared
+    from shoal.steps.releasing import Prepared
     from shoal.values import Ints
 
 NOT_COMPARED = {"source", "output", "report", "search", "engine"}

@@ -13,7 +13,7 @@ from shoal.engines.options import Resources
 from shoal.engines.spark import open_frame as open_spark_frame
 
 if TYPE_CHECKING:
-    from shoal.argument_types import SourceLike, SparkSession
+    from shoal.calling.argument_types import SourceLike, SparkSession
     from shoal.definition.model import Several, SourceLocation
     from shoal.engines.base import Source
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import BadOutput
-from shoal.local_release import price_claim
 from shoal.recoding.local.solution import LocalBest
 from shoal.release.assignment_file import assignment_text, no_assignment, stage_assignment
 from shoal.release.local_classes import LabelCosts, released_classes
 from shoal.release.recode import texts_of
 from shoal.release.transformation import stage_transformation, transformation_text
-from shoal.releasing import plan_of
 from shoal.search.objective import CellObjective
+from shoal.steps.local_release import price_claim
+from shoal.steps.releasing import plan_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from shoal.engines.base import Staged
     from shoal.proof.log import ProofLog
     from shoal.release.local_classes import ReleasedClass
-    from shoal.releasing import Found, Prepared
     from shoal.report.result import Run, ShownResult
+    from shoal.steps.releasing import Found, Prepared
     from shoal.values import Best
 
 

@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from shoal.calling.logs import logged, logged_events, logged_lines
+from shoal.calling.notebook import NotebookProgress, in_notebook
 from shoal.errors import BadDefinition, Mistake, did_you_mean, quoted
-from shoal.logs import logged, logged_events, logged_lines
-from shoal.notebook import NotebookProgress, in_notebook
 
 if TYPE_CHECKING:
-    from shoal.argument_types import Observer, Watch
+    from shoal.calling.argument_types import Observer, Watch
 
 P = ParamSpec("P")
 R = TypeVar("R")

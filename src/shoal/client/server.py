@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from shoal.client_mart import RemoteMart
-from shoal.client_session import Session, Unreachable
+from shoal.client.mart import RemoteMart
+from shoal.client.session import Session, Unreachable
 from shoal.errors import BadData, BadDefinition, Mistake, rebuilt
 
 ENDED = ("done", "failed", "cancelled", "interrupted")
