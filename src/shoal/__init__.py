@@ -78,7 +78,7 @@ if TYPE_CHECKING:
         ShoalError,
     )
     from shoal.pipeline import run
-    from shoal.report.sections import show_progress
+    from shoal.report.progress import show_progress
     from shoal.values import Comparison, Result, Verdict
     from shoal.version import __version__
 
@@ -115,7 +115,7 @@ _MODULES = {
     "lattice": "analysis.lattice",
     "risk": "analysis.before_after",
     "run": "pipeline",
-    "show_progress": "report.sections",
+    "show_progress": "report.progress",
     "solutions": "analysis.solutions",
     "utility": "analysis.utility",
     "verify": "checking",

@@ -6,7 +6,7 @@ import pytest
 
 from shoal.cli import terminal
 from shoal.events import Phase, Progress, Stopped, Working
-from shoal.report.sections import standing
+from shoal.report.progress import standing
 from shoal.values import Best
 
 

@@ -18,9 +18,10 @@ from commands import leftovers
 from commands import shoal as command
 from object_store import SECRET, Bucket
 from servers import load
-from shoal.engines import object_store
 from shoal.engines.local_files import HIDDEN, owned
-from shoal.engines.object_store import Address, HiddenObject, Store
+from shoal.engines.object_store import store as object_store
+from shoal.engines.object_store.address import Address
+from shoal.engines.object_store.store import HiddenObject, Store
 from shoal.errors import UserError
 
 DEFINITION: dict[str, Any] = {

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import ShoalError
 from shoal.events import Improved, Phase, Proved, Released, Stopped
-from shoal.report.sections import counted, standing
+from shoal.report.progress import standing
+from shoal.report.sections import counted
 
 if TYPE_CHECKING:
     from shoal.calling.argument_types import Observer, Watch

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from shoal.events import Phase, Progress, Working
-from shoal.report.sections import DOING, standing
+from shoal.report.progress import DOING, standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

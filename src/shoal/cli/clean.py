@@ -120,7 +120,7 @@ def _tables(definition: Definition, dry_run: bool) -> Iterator[str]:
 def _objects(definition: Definition, dry_run: bool) -> Iterator[str]:
     """Remove hidden objects beside the object of the output; yields a line for each."""
     from shoal.definition.model import OutputObject
-    from shoal.engines.object_store import orphans
+    from shoal.engines.object_store.store import orphans
 
     if isinstance(definition.output, OutputObject):
         for key in orphans(definition.output.path, remove=not dry_run):

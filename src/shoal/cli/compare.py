@@ -44,7 +44,7 @@ def compare(
     from shoal.engines.local_files import check_writable
     from shoal.events import Phase
     from shoal.report.comparison import document, text, write_comparison
-    from shoal.report.sections import standing
+    from shoal.report.progress import standing
 
     files = [path for path in (json_file(json), report) if path]
     for path in files:

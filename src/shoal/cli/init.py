@@ -159,7 +159,7 @@ def _reading(options: FileOptions) -> tuple[dict[str, Any], tuple[str, ...]]:
 
     Of several files the first is looked at. What cannot be read is left to the reader to refuse.
     """
-    from shoal.engines.duckdb.files import matching
+    from shoal.engines.duckdb.paths import matching
     from shoal.engines.formats.guessing import guess_reading
 
     names = ("delimiter", "quote", "encoding", "header", "decimal")

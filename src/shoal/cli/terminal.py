@@ -30,7 +30,8 @@ from rich.text import Text
 from shoal.engines.local_files import write_whole
 from shoal.errors import BadOutput
 from shoal.events import Phase, Progress, Working
-from shoal.report.sections import DOING, explained, lost, safety, standing, warnings, where
+from shoal.report.progress import DOING, standing
+from shoal.report.sections import explained, lost, safety, warnings, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

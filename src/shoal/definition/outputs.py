@@ -27,7 +27,7 @@ from shoal.definition.scalars import (
 )
 from shoal.definition.sources import Names, check_options, installed, kind_of, local_path, long_form
 from shoal.engines.local_files import file_of_url, files_beside, is_read_by, is_same_file, resolved
-from shoal.engines.object_store import is_object
+from shoal.engines.object_store.address import is_object
 from shoal.engines.options import (
     DatabaseTarget,
     FileOptions,

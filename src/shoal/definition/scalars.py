@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from shoal.engines.object_store import fault_of_url, is_object
+from shoal.engines.object_store.address import fault_of_url, is_object
 from shoal.errors import did_you_mean, quoted
 
 

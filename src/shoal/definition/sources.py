@@ -41,7 +41,7 @@ from shoal.engines.local_files import (
     is_same_file,
     lies_in,
 )
-from shoal.engines.object_store import is_object
+from shoal.engines.object_store.address import is_object
 from shoal.engines.options import (
     NATIVE,
     DatabaseOptions,

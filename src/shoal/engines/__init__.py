@@ -12,6 +12,6 @@ a source and a target. Then one engine:
 
 The other modules are shared by all engines: `failures.py` (errors that are alike), `process.py`
 (memory, Ctrl-C), `local_files.py` (same or not, temporary, written or replaced in one step) and
-`object_store.py` (objects of S3, copied here and put there).
+`object_store/` (objects of S3, copied here and put there).
 Engines do not import each other, except that all may use DuckDB; an import contract keeps that.
 """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from shoal.engines.base import GivenFrame
 from shoal.engines.failures import not_releasable, unknown_column
 from shoal.engines.local_files import is_duckdb
-from shoal.engines.object_store import Address, is_object
+from shoal.engines.object_store.address import Address, is_object
 from shoal.engines.options import (
     DatabaseOptions,
     DatabaseTarget,

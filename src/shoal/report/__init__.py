@@ -4,6 +4,7 @@ Read in this order:
 
 - `result`: puts the `Result` of a run together, and writes it as JSON; `counts` counts
   what it says of each column and of the risk.
+- `progress`: how a run gets on.
 - `sections`: the answers of a result in sentences and titled sections, the same in the terminal,
   in notebooks and in reports. `measured`: the sections with pictures.
 - `render`: sections as HTML, as text and as Markdown.

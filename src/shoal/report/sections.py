@@ -1,7 +1,6 @@
-"""What a run says: sections of sentences and tables, then the sentences, then its progress.
+"""What a run says: sections of sentences and tables, then the sentences.
 
-HTML, text, notebooks and the terminal show the same ones. `show_progress` prints the progress where
-a notebook or a script runs it.
+HTML, text, notebooks and the terminal show the same ones.
 """
 
 from __future__ import annotations
@@ -10,10 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shoal.events import NO_PROOF, Improved, Phase, Progress, Proved, Released, Stopped
-
 if TYPE_CHECKING:
-    from shoal.events import Event
     from shoal.report.drawing import Drawing
     from shoal.values import Choice, Result, Treatment
 
@@ -367,48 +363,3 @@ def count(number: int, singular: str, plural: str = "") -> str:
 def share(part: int, whole: int) -> str:
     """A part as a percentage."""
     return f"{part / whole:.2%}" if whole else "0%"
-
-
-DOING = {
-    "read": "Reading",
-    "link": "Linking the sources",
-    "search": "Searching",
-    "warn": "Looking for warnings",
-    "compare": "Comparing with earlier releases",
-    "release": "Releasing",
-    "verify": "Verifying",
-}
-
-
-def show_progress(event: Event) -> None:
-    """Print each step and each better solution of a run.
-
-    Example:
-        >>> result = shoal.run("patients.yaml", observe=shoal.show_progress)
-        Reading patients.csv
-        Searching 2,000 tuples, 600 nodes
-          ...
-        Released: release.csv
-    """
-    if isinstance(event, Phase) and event.name in DOING:
-        print(" ".join(filter(None, (DOING[event.name], event.detail))), flush=True)  # noqa: T201
-    elif isinstance(event, Improved | Proved | Stopped):
-        print(f"  {standing(event)}", flush=True)  # noqa: T201
-    elif isinstance(event, Released):
-        print(f"Released: {event.result.output or 'in memory'}", flush=True)  # noqa: T201
-
-
-def standing(event: Progress) -> str:
-    """Best loss, bound, gap, nodes and boxes; in local recoding classes and sweeps."""
-    best = "none yet" if event.best is None else f"{event.best.loss:.6f}"
-    gap = "" if event.best is None else f", gap {event.gap:.1%}"
-    steps = f"{count(event.checked, 'node')}"
-    if event.best is not None and event.best.local:
-        steps = count(event.best.classes, "class", "classes")
-        steps += f", {count(event.boxes, 'sweep')}" if event.boxes else ""
-    elif event.boxes:
-        steps += f", {count(event.boxes, 'box', 'boxes')}"
-    stopped = ""
-    if isinstance(event, Stopped):
-        stopped = ", not proved" if event.reason == NO_PROOF else f", stopped: {event.reason}"
-    return f"best {best}, bound {event.bound:.6f}{gap}, {steps}{stopped}"

@@ -18,7 +18,7 @@ from shoal.engines.duckdb import staged
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.session import no_folder, private_folder
 from shoal.engines.duckdb.source import TableSource
-from shoal.engines.object_store import HiddenObject, check_object
+from shoal.engines.object_store.store import HiddenObject, check_object
 
 if TYPE_CHECKING:
     import pyarrow as pa

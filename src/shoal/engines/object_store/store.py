@@ -1,14 +1,4 @@
-"""Objects of S3, and of any storage that speaks its protocol: copied here, and put there.
-
-A source is copied into a private folder before it is read, so every pass reads one state of it. An
-output is uploaded under a hidden key, as local files are staged under a hidden name, and copied to
-its own key inside the storage once it is verified. An object is replaced as a whole: S3 shows the
-old one or the new one.
-
-boto3 finds credentials, region and endpoint where the usual tools find them: in the environment
-(`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL_S3`), in `~/.aws`, and in the metadata of a machine. None
-of them gets into a message.
-"""
+"""The storage: a client that lists, reads, writes and copies objects, and hidden objects."""
 
 from __future__ import annotations
 
@@ -25,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.engines.local_files import HIDDEN, is_left, owned
+from shoal.engines.object_store.address import SCHEME, Address, fault_of_url
 from shoal.errors import BadData, BadOutput, MissingExtra, UserError
 
-SCHEME = "s3://"
 COPIES = "s3"
 """The folder of copies in a private folder: buckets are folders in it."""
 _BLOCK = 1 << 20
@@ -36,68 +26,6 @@ _LARGEST_COPY = 5 * 2**30
 
 Report = Callable[[float], None]
 """Is told the share that is done."""
-
-
-def is_object(text: str) -> bool:
-    """Whether a path is the URL of an object."""
-    return text.startswith(SCHEME)
-
-
-def fault_of_url(url: str) -> str:
-    """How to correct a URL whose key could be no path of a file; else nothing."""
-    bucket, _, key = url.removeprefix(SCHEME).partition("/")
-    if not bucket or not key:
-        return "write for example `s3://bucket/folder/patients.parquet`"
-    if any(part in ("", ".", "..") for part in key.rstrip("/").split("/")) or "\0" in key:
-        return "leave out empty parts of the key, and the parts `.` and `..`"
-    return ""
-
-
-@dataclass(frozen=True)
-class Address:
-    """A bucket and a key, or a pattern of keys."""
-
-    bucket: str
-    key: str
-
-    @classmethod
-    def of(cls, url: str) -> Address:
-        """The address that a URL names."""
-        if fault := fault_of_url(url):
-            raise BadData(f"{url!r} is no address of an object", code="bad-url", hint=fault)
-        bucket, _, key = url.removeprefix(SCHEME).partition("/")
-        return cls(bucket, key)
-
-    @property
-    def url(self) -> str:
-        """What people see of it."""
-        return f"{SCHEME}{self.bucket}/{self.key}"
-
-    @property
-    def name(self) -> str:
-        """The last part of the key."""
-        return self.key.rpartition("/")[2]
-
-    def hidden(self, name: str = "") -> Address:
-        """A key beside this one that begins as orphans do."""
-        folder = self.key[: len(self.key) - len(self.name)]
-        return Address(self.bucket, f"{folder}{name or HIDDEN}")
-
-    def matches(self, key: str) -> bool:
-        """Whether a key is this one, below it, or matches it as a pattern of files does."""
-        if key == self.key or key.startswith(f"{self.key.rstrip('/')}/"):
-            return True
-        return glob.has_magic(self.key) and re.fullmatch(_pattern(self.key), key) is not None
-
-
-def _pattern(text: str) -> str:
-    """A regular expression for a glob: `**/` is any folders, `*` and `?` stay in one."""
-    names = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]"}
-    parts = re.split(r"(\*\*/|\*|\?|\[[^\]/]+\])", text)
-    return "".join(
-        names.get(part) or (part.replace("[!", "[^") if part[:1] == "[" else re.escape(part))
-        for part in parts
-    )
 
 
 @dataclass(frozen=True)
