@@ -444,3 +444,31 @@ def test_where_there_is_no_assignment_nothing_is_released(
     assert error.value.code == "no-assignment"
     assert not path.exists()
     assert not (tmp_path / "release.csv").exists()
+
+
+@pytest.mark.parametrize("person", [None, "id"])
+def test_missing_is_the_only_label_of_a_hierarchy_of_one_level(
+    tmp_path: Path, person: str | None
+) -> None:
+    (tmp_path / "place.csv").write_text("here\n")
+    rows = ["here,f,1", "here,m,2", "here,m,3", ",f,4", ",f,5", ",m,6"]
+    (tmp_path / "data.csv").write_text("\n".join(["place,sex,id", *rows, ""]))
+    definition = {
+        "source": str(tmp_path / "data.csv"),
+        "output": str(tmp_path / "release.csv"),
+        "k": 3,
+        "recoding": "local",
+        "attributes": {
+            "place": {"role": "quasi-identifier", "hierarchy": str(tmp_path / "place.csv")},
+            "sex": {"role": "quasi-identifier", "hierarchy": "suppress"},
+        },
+        **({"others": "drop"} if person is None else {"person": person}),
+    }
+    result = shoal.run(definition)
+    assert (result.loss, result.suppressed, result.verified) == (0, 0, True)
+    assert Counter(tuple(row.values()) for row in released(tmp_path)) == {
+        ("here", "f"): 3,
+        ("here", "m"): 3,
+    }
+    with pytest.raises(UserError, match="the only label of a hierarchy of one level"):
+        shoal.run(definition, assignment=tmp_path / "assignment.json")

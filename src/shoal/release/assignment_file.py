@@ -39,8 +39,11 @@ FORMAT, VERSION = "shoal assignment", 1
 
 def assignment_text(plan: Recoding, suppressed: pa.Table) -> str:
     """The file for a plan and the tuples of values that it suppresses."""
-    if plan.labels is None or any(each.changes for each in plan.generalized.values()):
+    counted = plan.generalized.values()
+    if plan.labels is None or any(each.values for each in counted):
         raise no_assignment("the tuples of the source were more than may be read one by one")
+    if any(each.changes for each in counted):
+        raise no_assignment("a missing value counts as the only label of a hierarchy of one level")
     names = list(plan.generalized)
     classes = _in_order(plan.labels.select(names).group_by(names).aggregate([]))
     released = _rows_in(plan.labels.select(names), classes)

@@ -60,7 +60,8 @@ def local_recoding(
     """
     joined = {} if table.raised is None else table.raised.joined
     counted = {
-        each.name: joined.get(each.name, Generalization((), ())) for each in table.attributes
+        each.name: joined.get(each.name, Generalization((), (), each.missing_label(0)))
+        for each in table.attributes
     }
     plan = recoding(
         definition,
@@ -73,7 +74,7 @@ def local_recoding(
     return replace(
         plan,
         generalized=counted,
-        classes=texts_of(table, np.flatnonzero(kept)),
+        classes=labels_of(table, np.flatnonzero(kept), np.zeros_like(levels)),
         labels=labels_of(table, np.flatnonzero(kept), levels),
     )
 
