@@ -139,7 +139,7 @@ def test_records_are_recoded_as_in_duckdb(
         assert found.column_names == expected.column_names
         assert rows(found) == rows(expected)
         ordered = list(zip(*(found.column(i).to_pylist() for i in (0, 1)), strict=True))
-        assert ordered == sorted(ordered, key=lambda row: [(v is not None, v) for v in row])
+        assert ordered == sorted(ordered, key=lambda row: [(v is None, v) for v in row])
 
 
 def test_a_release_that_leaves_spark_has_the_same_bytes(

@@ -75,7 +75,7 @@ class Relation:
 
     def value(self, position: int) -> str:
         """SQL for a value in its own type; unless `stored`, empty text and NaN are null."""
-        column = _with_leading_zero(f"c{position}", self.types[position])
+        column = with_leading_zero(f"c{position}", self.types[position])
         if self.stored:
             return column
         if self.types[position] == "VARCHAR":
@@ -114,7 +114,7 @@ class Relation:
         return _unless(self.is_missing(position, missing), self.text(position))
 
 
-def _with_leading_zero(column: str, kind: str) -> str:
+def with_leading_zero(column: str, kind: str) -> str:
     """SQL for a value that has a digit before its point, as text and in every output.
 
     DuckDB writes 0.25 as `.25` where a decimal has no place before the point. The same number may

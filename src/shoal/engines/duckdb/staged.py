@@ -25,7 +25,7 @@ import duckdb
 from shoal.engines.base import Staged
 from shoal.engines.duckdb.files import open_files
 from shoal.engines.duckdb.queries import in_order
-from shoal.engines.duckdb.relation import SPELLED
+from shoal.engines.duckdb.relation import SPELLED, with_leading_zero
 from shoal.engines.duckdb.session import Session, explained
 from shoal.engines.duckdb.source import TableSource
 from shoal.engines.duckdb.writing import ESCAPE, check_names_for, layout_of, write
@@ -300,7 +300,9 @@ def streamed(session: Session, rows: pa.RecordBatchReader) -> str:
     session.register("shoal_stream", type(rows).from_batches(schema, renamed))
     types = session.types(f"SELECT {', '.join(columns)} FROM shoal_stream")
     selected = ", ".join(
-        f"CAST({column} AS VARCHAR) AS {column}" if kind in SPELLED else column
+        f"CAST({column} AS VARCHAR) AS {column}"
+        if kind in SPELLED
+        else f"{with_leading_zero(column, kind)} AS {column}"
         for column, kind in zip(columns, types, strict=True)
     )
     return f"SELECT {selected} FROM shoal_stream"
