@@ -238,7 +238,7 @@ class Careless(KAnonymity):
 
 class Slow(KAnonymity):
     def satisfied(self, counts: Counts) -> Bools:
-        rounds = (len(counts.sizes) // 2000) ** 2
+        rounds = 5 * (len(counts.sizes) // 2000) ** 2
         for _ in range(rounds):
             np.sort(counts.sizes[:2000])
         return counts.sizes >= self.k

@@ -123,6 +123,7 @@ def test_what_spark_reads_is_an_address(
     frame.createOrReplaceTempView("people_to_check")
     for address in ("people_to_check", path):
         assert shoal.check({"spark": address}, ["zip", "sex"], spark=spark_session).records == 40
+    spark_session.catalog.dropTempView("people_to_check")
     assert shoal.check(frame, ["zip", "sex"]).k == AS_MEASURED[0]
     assert released(tmp_path, path, "--spark") == {"spark": path}
 

@@ -194,8 +194,9 @@ def test_trees_that_belong_in_a_file_are_refused(tmp_path: Path, labels: int, va
     assert "move large trees into hierarchy files" in said
 
 
-def test_a_huge_file_is_refused(tmp_path: Path) -> None:
-    assert "larger than 10 MB" in refusal(tmp_path, "<!--" + "x" * LARGEST + "-->" + xml())
+def test_a_huge_file_is_taken_for_data(tmp_path: Path) -> None:
+    said = refusal(tmp_path, "<!--" + "x" * LARGEST + "-->" + xml())
+    assert "is data, not a definition; try `shoal init " in said
 
 
 def test_another_encoding_is_refused(tmp_path: Path) -> None:
