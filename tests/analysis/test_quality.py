@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -12,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +24,8 @@ from shoal.analysis.quality import Measure, Quality, qualities
 from shoal.analysis.squared_errors import position_scale, scale_of, squared_errors
 from shoal.engines.opening import open_source
 from shoal.pipeline import Prepared, load, prepare
+from shoal.search.problem import Problem
+from shoal.values import Node
 
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 ARX = DATA / "arx_utility_reference.csv"
@@ -299,3 +303,26 @@ def test_numbers_are_used_where_all_values_are_numbers() -> None:
     case = replace(case, rows=(("30",), ("old",)), ladders=(words,))
     table = problem_of(case).table
     assert scale_of(table.attributes[0], table.records_of[0], 1).kind == "position"
+
+
+def test_the_order_of_the_tuples_changes_no_digit() -> None:
+    rng = random.Random(7)
+    values = [str(rng.randrange(10**6) / 10**4) for _ in range(60)]
+    steps = Ladder({value: (value, value[0], "*") for value in values})
+    rows = tuple((rng.choice(values), rng.choice(values)) for _ in range(300))
+    case = Case(rows, (steps, steps), (2, 2), (1, 1), 2, 0)  # type: ignore[arg-type]
+    problem = problem_of(case)
+    table = problem.table
+    node = (0, 1)
+    expected = _all_measures(problem, node)
+    for _ in range(5):
+        order = np.array(rng.sample(range(table.tuples), table.tuples))
+        codes = tuple(column[order] for column in table.codes)
+        shuffled = replace(table, codes=codes, weights=table.weights[order])
+        assert _all_measures(replace(problem, table=shuffled), node) == expected
+
+
+def _all_measures(problem: Problem, node: Node) -> list[Quality]:
+    classes = problem.partition(node)
+    found = qualities(problem.table, node, classes)
+    return [*found, *squared_errors(problem.table, node, classes)]

@@ -68,7 +68,7 @@ def mixed_loss(found: MixedRelease, objective: Objective) -> LossRange | None:
     released = max(int(found.sizes.sum()), 1)
     if isinstance(objective, LevelObjective):
         of_levels = [
-            float(found.sizes @ np.array(costs)[found.levels[:, j]]) / released
+            math.fsum(found.sizes * np.array(costs)[found.levels[:, j]]) / released
             for j, costs in enumerate(objective.costs)
         ]
         priorities = [attribute.priority for attribute in found.table.attributes]
@@ -103,7 +103,7 @@ def _cell_loss(found: MixedRelease, j: int, costs: Sequence[Floats]) -> tuple[fl
         groups = found.groups[chosen, j]
         if (most[groups] - least[groups] > TOLERANCE).any():
             return None
-        total += float(found.sizes[chosen] @ least[groups])
+        total += math.fsum(found.sizes[chosen] * least[groups])
     left = records[there] - found.at_level(j, 0)[1][attribute.groups[0][there]]
     low, high = _sums_of_some(last, left, suppressed)
     known = total + suppressed
@@ -142,7 +142,7 @@ def mixed_qualities(found: MixedRelease) -> list[Quality]:
 
 def _mean(found: MixedRelease, lost: Floats, minimum: float = 0.0) -> Measure:
     """A measure that is the mean over the cells; a suppressed one counts 1."""
-    total = float(found.sizes @ lost) + found.suppressed
+    total = math.fsum(found.sizes * lost) + found.suppressed
     return Measure(total / found.table.records, minimum, 1.0)
 
 
@@ -172,7 +172,7 @@ def _entropy(found: MixedRelease, j: int) -> Measure:
     under = [found.at_level(j, level)[0] for level in range(found.table.attributes[j].height + 1)]
     together = np.array([under[level][group] for level, group in _cells(found, j)], np.float64)
     values = float(records @ np.log2(records))
-    bits = max(0.0, float(found.sizes @ np.log2(together)) - values)
+    bits = max(0.0, math.fsum(found.sizes * np.log2(together)) - values)
     return Measure(bits, 0.0, float(records.sum() * np.log2(records.sum())) - values)
 
 
@@ -181,7 +181,7 @@ def _ambiguity(found: MixedRelease, leaves: Sequence[Ints]) -> Measure:
     everything = math.prod(float(_all_leaves(found, j)) for j in range(len(leaves)))
     each = np.prod(np.stack([column.astype(np.float64) for column in leaves]), axis=0)
     records = found.table.records
-    raw = float(found.sizes @ each) + found.suppressed * everything
+    raw = math.fsum(found.sizes * each) + found.suppressed * everything
     return Measure(raw, float(records), records * everything)
 
 

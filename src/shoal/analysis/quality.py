@@ -238,5 +238,5 @@ def _ambiguity(table: Table, columns: Sequence[Column], classes: Partition) -> M
     each = np.ones(table.tuples)
     for column, codes in zip(columns, table.codes, strict=True):
         each *= column.leaves[codes]
-    raw = float(table.weights @ np.where(kept, each, everything))
+    raw = math.fsum(table.weights * np.where(kept, each, everything))
     return Measure(raw, float(table.records), table.records * everything)

@@ -5,6 +5,9 @@ label is the range of the values that occur under it. The values of any other co
 position in the hierarchy, from 0, and a label is the range of the positions under it. That means
 something where the hierarchy lists its values in their order. A suppressed cell is the whole range.
 A missing cell has no number and no error.
+
+Sums over tuples are exact and rounded once (`fsum`), so the order of the tuples changes nothing:
+engines do not promise one.
 """
 
 from __future__ import annotations
@@ -137,7 +140,7 @@ class _Cells:
         """The squared distance to the farther end of the range, at most to that of the input."""
         most = self._far_from(self.scale.first, self.scale.last) ** 2
         far = np.minimum(self._far() ** 2, most)
-        return Measure(float(self.weights @ far), 0.0, float(self.weights @ most))
+        return Measure(math.fsum(self.weights * far), 0.0, math.fsum(self.weights * most))
 
     def _far(self) -> Floats:
         """The distance to the farther end of the released range."""
@@ -165,19 +168,19 @@ class _Cells:
 
     def _mean(self, numbers: Floats) -> float:
         total = int(self.weights.sum())
-        return float(self.weights @ numbers) / total if total else 0.0
+        return math.fsum(self.weights * numbers) / total if total else 0.0
 
     def sums_of_squares(self) -> tuple[float, float]:
         """Of the middle of the range from the number, and from the mean of the input."""
         middle = (self.low + self.high) / 2
-        error = float(self.weights @ (middle - self.before) ** 2)
-        return error, float(self.weights @ (middle - self.mean) ** 2)
+        error = math.fsum(self.weights * (middle - self.before) ** 2)
+        return error, math.fsum(self.weights * (middle - self.mean) ** 2)
 
 
 def _record_level(cells: Sequence[_Cells], weights: Ints) -> Measure:
     """The mean length of the vectors of distances, divided by the number of attributes."""
     pairs = [each.in_deviations() for each in cells]
-    raw, most = (float(weights @ np.sqrt(sum(pair[i] ** 2 for pair in pairs))) for i in (0, 1))
+    raw, most = (math.fsum(weights * np.sqrt(sum(pair[i] ** 2 for pair in pairs))) for i in (0, 1))
     number = len(cells) * int(weights.sum())
     return Measure(raw / number, 0.0, most / number)
 
