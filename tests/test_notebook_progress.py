@@ -35,8 +35,9 @@ shoal.anonymize(people, masks, k=4, observe=seen.append)
 print(len(seen) > 3)
 """
 FAILED = """
+many = pd.DataFrame({"zip": [str(10_000 + number) for number in range(50_000)]})
 try:
-    shoal.anonymize(people, masks, k=40)
+    shoal.anonymize(many, masks, k=60_000)
 except shoal.Infeasible:
     pass
 """
