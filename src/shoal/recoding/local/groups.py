@@ -92,22 +92,19 @@ class Groups:
         self.memory.call("build")
 
     def cut(self) -> None:
-        """Groups at once: neighbours in one order, as many as have `k` records."""
-        order = np.argsort(self._key(np.arange(len(self._path))), kind="stable")
-        weights = self.prepared.problem.table.weights[order].tolist()
-        k = self.prepared.together.packed
-        number, size, numbers = 1, 0, []
-        for weight in weights:
-            if size >= k:
-                number, size = number + 1, 0
-            numbers.append(number)
-            size += weight
-        found = np.array(numbers)
-        if size < k:
-            found[found == number] = max(number - 1, 1)
-        group_of = np.empty(len(order), np.int64)
-        group_of[order] = found
-        self.set(group_of)
+        """Groups at once: runs of tuples in one order, each as long as it takes to be safe."""
+        order = self.memory.arrays["order"]
+        self.memory.demand_size(self.prepared.together.packed)
+        every = np.arange(len(self._path))
+        order[: len(every)] = np.lexsort((self._key(every), *self._labels_at_limits()))
+        self.memory.call("cut", len(every))
+        self.set(self.group_of)
+
+    def _labels_at_limits(self) -> list[NDArray[np.uint64]]:
+        """The labels at the limits of attributes that have several there: tuples with different
+        ones may not have one label."""
+        highest = [(j, each.steps[0]) for j, each in enumerate(self.prepared.paths)]
+        return [self._path[:, j] >> np.uint64(step.shift) for j, step in highest if step.bits]
 
     def pack(self) -> Iterator[None]:
         """Pack all tuples into groups. Around those that fit nowhere whole groups are merged; one

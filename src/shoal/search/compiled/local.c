@@ -2,6 +2,7 @@
 #include "local.h"
 
 #include "local_safe.h"
+#include "local_cut.h"
 #include "local_neighbours.h"
 #include "local_pack.h"
 #include "local_moves.h"
@@ -56,6 +57,9 @@ EXPORTED int64_t shoal_local_split(Local *local, int64_t first, int64_t last) {
     for (int64_t at = first; at < last; at++) done += split_best(local, AT(local->order, at));
     return done;
 }
+
+/* Cut the ordered tuples into runs that are safe: their numbers, from 1, are put into `group_of`. */
+EXPORTED void shoal_local_cut(Local *local, int64_t ordered) { cut_order(local, ordered); }
 
 /* Make groups of the ordered tuples: `group_of` has their numbers, from 0, on entry. */
 EXPORTED void shoal_local_build(Local *local) { build_groups(local); }
