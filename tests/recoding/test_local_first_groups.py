@@ -100,3 +100,19 @@ def test_first_groups_that_no_label_makes_safe_are_suppressed() -> None:
     found = first_groups(problem_of(replace(case, rows=rows)))
     assert found is not None
     assert found.suppressed == 3
+
+
+def test_a_tuple_that_is_left_never_joins_a_large_group_above_a_limit() -> None:
+    rows = (("v0", "v0", "v0"),) * 100 + (("v0", "v0", "v4"),) * 1000 + (("v7", "v7", "v7"),)
+    problem = problem_of(Case(rows, (EIGHT,) * 3, (3, 3, 2), (Fraction(1),) * 3, 4, 0))
+    with ThreadPoolExecutor(1) as pool:
+        costs = costs_of(problem, np.full(3, 1 / 3), by_label=True)
+        groups = Groups(prepare(problem), costs, pool)
+        for _ in groups.pack():
+            pass
+        total = groups.total
+        found = judge(problem, recoding_of(problem.table, groups.group_of, groups.levels))
+        groups.set(groups.group_of)
+        assert total == groups.total
+    assert found is not None
+    assert found.suppressed == 0

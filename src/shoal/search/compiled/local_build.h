@@ -45,7 +45,8 @@ static bool join_cheapest(Local *local, int64_t t) {
     Label label;
     for (int64_t g = 0; g < local->groups; g++) {
         if (g != 0 && AT(local->count, g) == 0) continue;
-        const int64_t most = best == INT64_MAX ? FORBIDDEN : best;
+        const int64_t records = AT(local->size, g) + AT(local->weights, t);
+        const int64_t most = best == INT64_MAX ? FORBIDDEN * records : best;
         const int64_t cost = cost_to_join(local, g, t, most);
         if (cost < best && safe_changed(local, g, -1, t)) {
             best = cost;
