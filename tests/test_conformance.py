@@ -163,10 +163,11 @@ def plain_entropy(domain: Domain, level: int, code: int) -> float:
     if code == len(weights) - 1 or not weights[code]:
         return 0.0
     most = math.log2(sum(weights) / min(occurring))
-    alike = [
-        v for v, group in enumerate(domain.groups[level]) if group == domain.groups[level][code]
-    ]
-    bits = math.log2(sum(weights[v] for v in alike) / weights[code])
+    alike, own = (
+        sum(weight for weight, group in zip(weights, groups, strict=True) if group == groups[code])
+        for groups in (domain.groups[level], domain.groups[0])
+    )
+    bits = math.log2(alike / own)
     return min(bits / most, 1.0) if most else 0.0
 
 

@@ -80,7 +80,8 @@ class NonUniformEntropy:
     """A kept cell costs log2(f(b) / f(a)) bits, over the most bits a cell of its column can cost.
 
     f(a) is how many records of the table have the original value, f(b) how many have the released
-    one. Groups only grow, so f(b) and the cost never fall. The most bits are those of the rarest
+    one. Missing joins the only value of a hierarchy of one level, and has it from the start. Groups
+    only grow, so f(b) and the cost never fall. The most bits are those of the rarest
     value when nothing is known of it, log2(records / f(rarest)), so costs stay within [0, 1]. A
     missing cell costs 0.
     """
@@ -92,12 +93,13 @@ class NonUniformEntropy:
         occurring = weights[:-1] > 0
         rarest = weights[:-1][occurring].min(initial=int(weights.sum()) or 1)
         most = np.log2(max(int(weights.sum()), 1) / rarest)
+        original = np.bincount(domain.groups[0], weights=weights)[domain.groups[0]]
         costs = []
         for groups in domain.groups:
             together = np.bincount(groups, weights=weights)[groups]
             cost = np.zeros(len(groups))
             if most > 0:
-                bits = np.log2(together[:-1][occurring] / weights[:-1][occurring])
+                bits = np.log2(together[:-1][occurring] / original[:-1][occurring])
                 cost[:-1][occurring] = np.minimum(bits / most, 1.0)
             costs.append(cost)
         return tuple(costs)
