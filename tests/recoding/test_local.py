@@ -41,7 +41,8 @@ from shoal.privacy.population import KMap
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.risk import AverageRisk, RecordsAbove
 from shoal.privacy.t_closeness import TCloseness
-from shoal.recoding.local.run import LocalSearch, _Run, quick_loss, refusal
+from shoal.recoding.local.refusal import refusal
+from shoal.recoding.local.run import LocalSearch, _Run, quick_loss
 from shoal.recoding.local.solution import SUPPRESSED, LocalBest, counts_of_classes
 from shoal.search.incumbent import Limits
 from shoal.search.objective import CellObjective, objective_of

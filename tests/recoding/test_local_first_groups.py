@@ -12,6 +12,7 @@ import pytest
 from oracle import Row
 from problems import Case, person_problem, problem_of, sensitive_problem
 from recoding.local_problems import EIGHT
+from shoal.events import Proved
 from shoal.loss.builtin import Iyengar
 from shoal.privacy.base import PrivacyModel
 from shoal.privacy.distinct_diversity import DistinctDiversity
@@ -21,7 +22,9 @@ from shoal.privacy.risk import AverageRisk
 from shoal.privacy.t_closeness import TCloseness
 from shoal.recoding.local.groups import Groups
 from shoal.recoding.local.prepare import costs_of, prepare
+from shoal.recoding.local.run import LocalSearch
 from shoal.recoding.local.solution import LocalBest, judge, recoding_of
+from shoal.search.incumbent import Limits
 from shoal.search.problem import Problem
 
 STRICT: tuple[PrivacyModel, ...] = (
@@ -116,3 +119,14 @@ def test_a_tuple_that_is_left_never_joins_a_large_group_above_a_limit() -> None:
         assert total == groups.total
     assert found is not None
     assert found.suppressed == 0
+
+
+def test_a_search_with_nothing_left_to_find_ends_at_once() -> None:
+    rows = tuple((f"v{i % 8}", f"v{i % 4}", "v0") for i in range(80))
+    problem = problem_of(Case(rows, (EIGHT,) * 3, (3,) * 3, (Fraction(1),) * 3, 4, 0))
+    *_, last = LocalSearch().search(problem, Limits(threads=1))
+    assert isinstance(last, Proved)
+    assert isinstance(last.best, LocalBest)
+    assert (last.best.loss, last.bound, last.best.classes) == (0, 0, 8)
+    assert last.best.full_domain is not None
+    assert last.boxes == 1

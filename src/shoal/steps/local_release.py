@@ -59,7 +59,7 @@ def refuse_local(definition: Definition, what: str, instead: str) -> None:
 
 def check_local(prepared: Prepared) -> None:
     """Refuse, before the search, what cannot be recoded locally or could not be verified."""
-    from shoal.recoding.local.run import refusal
+    from shoal.recoding.local.refusal import refusal
 
     reason = refusal(prepared.problem)
     if reason is not None:

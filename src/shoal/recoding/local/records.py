@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 BATCH = 1024
-"""Tuples that a thread takes at a time."""
+MOST_BATCHES = 500
+"""Tuples that a thread takes at a time, at least, and how many batches there are at most: after
+each one the whole bound is summed up."""
 
 TREE = Layout(
     "Tree",
@@ -102,11 +104,11 @@ class Records:
         Beyond `effort` distances for a tuple, what was not visited counts with its bound.
         """
         self._structure.effort = effort
-        tuples = self._tuples
+        tuples, size = self._tuples, max(BATCH, self._tuples // MOST_BATCHES)
         costs, found = np.full(tuples, UNIT, np.int64), np.zeros(tuples, np.int64)
 
         def batch(first: int) -> tuple[int, int]:
-            last = min(first + BATCH, tuples)
+            last = min(first + size, tuples)
             distances, bounds = np.zeros(self._least, np.int64), np.zeros(2 * tuples, np.int64)
             nodes = np.zeros(2 * tuples, np.int32)
             self._library.shoal_tree_least(
@@ -117,6 +119,6 @@ class Records:
             )
             return first, last
 
-        for first, last in pool.map(batch, range(0, tuples, BATCH)):
+        for first, last in pool.map(batch, range(0, tuples, size)):
             found[first:last] = costs[first:last]
             yield found

@@ -13,19 +13,10 @@ import numpy as np
 
 from shoal.errors import UserError
 from shoal.events import NO_PROOF, Improved, Progress, Proved, Stopped
-from shoal.privacy.alpha import AlphaAnonymity
-from shoal.privacy.beta_likeness import BetaLikeness
-from shoal.privacy.delta_disclosure import DeltaDisclosure
-from shoal.privacy.distinct_diversity import DistinctDiversity
-from shoal.privacy.entropy_diversity import EntropyDiversity
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.population import DeltaPresence, KMap
-from shoal.privacy.recursive_diversity import RecursiveDiversity
-from shoal.privacy.risk import AverageRisk, RecordsAbove
-from shoal.privacy.t_closeness import TCloseness
 from shoal.recoding.local.bound import DISTANCES, FEW_DISTANCES, LABEL_WORK, VISITS, Bound
 from shoal.recoding.local.groups import Groups
-from shoal.recoding.local.prepare import MOST_LEVELS, PATH_BITS, costs_of, paths_of, prepare
+from shoal.recoding.local.prepare import costs_of, prepare
+from shoal.recoding.local.refusal import refusal
 from shoal.recoding.local.solution import (
     FullDomain,
     LocalBest,
@@ -35,9 +26,7 @@ from shoal.recoding.local.solution import (
     recoding_of,
     unsafe_tuples,
 )
-from shoal.search.compiled.library import missing
 from shoal.search.incumbent import LOSS_TOLERANCE, Limits
-from shoal.search.objective import CellObjective
 from shoal.search.strategies.box import BoxSearch
 
 if TYPE_CHECKING:
@@ -60,55 +49,14 @@ STEPS = 20
 MOST_REPLACEMENTS = 4
 """How often the tuples of refused classes are put into other groups."""
 
-MOST_ATTRIBUTES = 256
-"""More attributes than this are refused (local.h)."""
-
 FIRST_LOOK = 0.1
 """Share of a time limit that the full-domain search has before groups are improved."""
 
+PROVED = "proved"
+"""Why a search stops that has nothing left to find."""
+
 QUICK_TUPLES = 100_000
 """The most tuples for which a quick recoding is tried."""
-
-KNOWN_MODELS = (
-    KAnonymity,
-    DistinctDiversity,
-    EntropyDiversity,
-    RecursiveDiversity,
-    AlphaAnonymity,
-    BetaLikeness,
-    DeltaDisclosure,
-    TCloseness,
-    AverageRisk,
-    RecordsAbove,
-)
-"""Models that groups can be guarded by. Models of plug-ins are not: the compiled code cannot ask
-them."""
-
-
-def refusal(problem: Problem) -> str | None:
-    """Why a problem cannot be recoded locally, in one sentence; None if it can."""
-    table = problem.table
-    if not isinstance(problem.objective, CellObjective):
-        return "the loss does not charge cells: local recoding needs iyengar, precision or entropy"
-    unknown = [model for model in problem.models if type(model) not in KNOWN_MODELS]
-    if any(isinstance(model, KMap | DeltaPresence) for model in unknown) or table.population:
-        return (
-            "a demand on the population needs classes that share no person, and labels of "
-            "different levels can cover the same persons"
-        )
-    if unknown:
-        return f"local recoding does not know the model {unknown[0].name}"
-    if not any(attribute.priority > 0 for attribute in table.attributes):
-        return "no quasi-identifier has a priority above 0"
-    if len(table.attributes) > MOST_ATTRIBUTES:
-        return f"local recoding takes at most {MOST_ATTRIBUTES} quasi-identifiers"
-    for j, attribute in enumerate(table.attributes):
-        if (
-            attribute.limit > MOST_LEVELS
-            or paths_of(table, j, problem.lattice.bottom[j]).bits > PATH_BITS
-        ):
-            return f"the hierarchy of {attribute.name!r} has too many levels with many groups"
-    return missing()
 
 
 def nothing_is_safe(problem: Problem) -> bool:
@@ -151,8 +99,15 @@ class _Run:
         bound = self.bound if self.best is None else min(self.bound, self.best.loss)
         return (self.best, bound, self.judged, self.sweeps, self.seconds)
 
+    @property
+    def proved(self) -> bool:
+        """Whether no recoding can lose less than the best."""
+        return self.best is not None and self.bound >= self.best.loss - LOSS_TOLERANCE
+
     def stop_reason(self) -> str | None:
         """Why to stop now, None to go on."""
+        if self.full_domain is not None and self.proved:
+            return PROVED
         if self.limits.seconds is not None and self.seconds >= self.limits.seconds:
             return "time limit"
         if self.best is not None and Progress(*self.numbers()).gap <= self.limits.gap > 0:
@@ -163,7 +118,7 @@ class _Run:
         """The last event; proved where the bound meets the best, or no recoding is safe."""
         if self.best is not None:
             self.best = replace(self.best, full_domain=self.full_domain, prices=self.prices)
-        if self.best is not None and self.bound >= self.best.loss - LOSS_TOLERANCE:
+        if self.proved:
             return Proved(*self.numbers())
         if self.best is None and nothing_is_safe(self.problem):
             return Proved(*self.numbers())
