@@ -51,7 +51,7 @@ def values_of(seed: int, records: int) -> list[int]:
 
 def first_groups(problem: Problem) -> LocalBest | None:
     """What is released of the first groups."""
-    shares = np.full(3, 1 / 3)
+    shares = np.full(len(problem.table.attributes), 1 / len(problem.table.attributes))
     with ThreadPoolExecutor(1) as pool:
         groups = Groups(prepare(problem), costs_of(problem, shares, by_label=True), pool)
         groups.cut()
@@ -130,3 +130,18 @@ def test_a_search_with_nothing_left_to_find_ends_at_once() -> None:
     assert (last.best.loss, last.bound, last.best.classes) == (0, 0, 8)
     assert last.best.full_domain is not None
     assert last.boxes == 1
+
+
+def test_groups_that_no_ball_is_large_enough_for_are_sought_from_the_top() -> None:
+    random = np.random.default_rng(7)
+    rows: list[Row] = [
+        tuple(f"v{int(8 * random.beta(1, 3))}" for _ in range(5)) for _ in range(3000)
+    ]
+    case = Case(tuple(rows), (EIGHT,) * 5, (3,) * 5, (Fraction(1),) * 5, 200, 0)
+    problem = problem_of(case)
+    first = first_groups(problem)
+    *_, last = LocalSearch("low").search(problem, Limits(threads=1))
+    assert first is not None
+    assert last.best is not None
+    assert last.best.smallest_class >= 200
+    assert last.best.loss < 0.9 * first.loss

@@ -46,6 +46,9 @@ MORE_EFFORT: dict[Effort, int] = {"low": 1, "normal": 1, "high": 20}
 STEPS = 20
 """Moves tried for each chosen tuple in a round."""
 
+LARGE = 64
+"""Groups of more records are sought from the top down, too: a ball has 128 tuples at most."""
+
 MOST_REPLACEMENTS = 4
 """How often the tuples of refused classes are put into other groups."""
 
@@ -169,7 +172,7 @@ class LocalSearch:
         if run.limits.seconds is not None:
             yield from self._first_look(run)
         yield from _first_groups(run, groups)
-        if not groups.memory.only_sizes:
+        if not groups.memory.only_sizes or groups.prepared.together.packed > LARGE:
             yield from self._from_the_top(run, groups)
         yield from self._full_domain(run, groups)
         if run.best is None:
@@ -190,7 +193,8 @@ class LocalSearch:
                 yield from _bounded(run, bound)
 
     def _from_the_top(self, run: _Run, groups: Groups) -> Iterator[Progress]:
-        """Split one group of all tuples: where models are strict, balls become too large."""
+        """Split one group of all tuples: where models are strict or groups large, balls are not
+        large enough."""
         packed, total = groups.group_of, groups.total
         groups.set(np.ones(len(packed), np.int64))
         yield from _watched(run, groups.split())
