@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import stat
 from collections.abc import Iterator
@@ -94,6 +95,16 @@ def test_nothing_but_a_log_is_appended_to(folder: Path, log: str, code: str) -> 
         assert isinstance(done.exception, ShoalError)
         assert done.exception.code == code
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_pipe_or_a_device_is_no_log_and_keeps_its_permissions(folder: Path) -> None:
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    pipe.chmod(0o644)
+    done = CliRunner().invoke(app, ["run", "people.yaml", "--log-file", "pipe"])
+    assert getattr(done.exception, "code", "") == "not-a-log"
+    assert stat.S_IMODE(pipe.stat().st_mode) == 0o644
+    assert not (folder / "release.csv").exists()
 
 
 def test_the_output_of_a_command_is_not_its_log_too(folder: Path) -> None:

@@ -2,7 +2,8 @@
 
 A line says when, by which process, what began, what was counted and decided, how long it took, and
 the code of an error. It has no value of the data. Only its owner can read the file. A file that is
-no such log is refused, so that no data is appended to by mistake.
+no such log is refused, so that no data is appended to by mistake; so is a pipe or a device, whose
+permissions are not those of a log.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import inspect
 import logging
 import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +24,8 @@ import typer
 
 if TYPE_CHECKING:
     from typing import TextIO
+
+    from shoal.errors import BadOutput
 
 OPTION = Annotated[
     Path | None,
@@ -115,18 +119,27 @@ def _opened(path: Path) -> TextIO:
             code="bad-log-file",
             hint="name a file in a folder that you may write to",
         ) from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise _no_log(path)
     file = os.fdopen(handle, "a+", encoding="utf-8", errors="replace")
     file.seek(0)
     start = file.read(100)
     if start and not BEGINNING.match(start):
         file.close()
-        raise BadOutput(
-            f"{path} is there, and it is no log of Shoal",
-            code="not-a-log",
-            hint="give --log-file another name; a log is appended to, and nothing else is",
-        )
+        raise _no_log(path)
     path.chmod(0o600)
     return file
+
+
+def _no_log(path: Path) -> BadOutput:
+    from shoal.errors import BadOutput
+
+    return BadOutput(
+        f"{path} is there, and it is no log of Shoal",
+        code="not-a-log",
+        hint="give --log-file another name; a log is appended to, and nothing else is",
+    )
 
 
 def _refuse_used(path: Path, arguments: dict[str, Any]) -> None:
