@@ -154,3 +154,11 @@ def test_a_password_is_not_written_into_a_definition(url: str) -> None:
     assert done.exit_code == 2
     assert "${CLINIC_PASSWORD}" in done.output
     assert "secret" not in done.output
+
+
+def test_a_token_is_not_written_into_a_definition() -> None:
+    master = "sc://host:443/;use_ssl=true;token=secret"
+    done = CliRunner().invoke(app, ["init", "clinic.visits", "--spark", "--master", master])
+    assert done.exit_code == 2
+    assert "SPARK_CONNECT_AUTHENTICATE_TOKEN" in done.output
+    assert "secret" not in done.output

@@ -49,6 +49,8 @@ assert code_of(there, dict(table, replace=True)) == "output-may-be-source"
 assert code_of(there, "fetched.csv") == "output-may-be-source"
 assert code_of(there, dict(spark={folder!r} + "/out", format="parquet")) == "spark-connect-files"
 assert code_of(dict(there, master="sc://127.0.0.1:9/;token=secret"), "x.csv") == "cannot-connect"
+elsewhere = dict(spark="elsewhere", master="sc://127.0.0.1:9/;token=secret")
+assert code_of(there, elsewhere) == "no-spark-session"
 
 from pyspark.sql import SparkSession
 session = SparkSession.builder.remote(master).create()

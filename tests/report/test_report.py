@@ -187,9 +187,11 @@ def test_class_sizes_cover_every_released_class_once(result: Result) -> None:
 
 def test_no_form_of_the_report_shows_a_password(result: Result) -> None:
     place = {"url": "postgresql://ana:se-cret@host/db?password=se-cret", "table": "t"}
-    told = definition(source=place, output=place | {"table": "u"})
-    for form in (page, text, document):
-        assert "se-cret" not in form(result, told)
+    cluster = {"spark": "clinic.visits", "master": "sc://host:443/;use_ssl=true;token=se-cret"}
+    for places in ((place, place | {"table": "u"}), (cluster, cluster | {"spark": "clinic.safe"})):
+        stated = definition(source=places[0], output=places[1])
+        for form in (page, text, document):
+            assert "se-cret" not in form(result, stated)
 
 
 @pytest.fixture

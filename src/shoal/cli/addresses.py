@@ -82,9 +82,17 @@ def address_of(
     return Address(mapping, found.locations[0])
 
 
-def refuse_password(address: Address) -> None:
-    """Refuse a URL whose password would be written into a definition."""
-    from shoal.engines.options import without_password
+def refuse_secrets(address: Address) -> None:
+    """Refuse a password or a token that would be written into a definition."""
+    from shoal.engines.options import shown_master, without_password
+
+    master = str(address.stated.get("master", ""))
+    if shown_master(master) != master:
+        message = (
+            "its parameters, one of which may be a token, would be written into the definition: "
+            "leave them out, and set SPARK_CONNECT_AUTHENTICATE_TOKEN"
+        )
+        raise typer.BadParameter(message, param_hint="--master")
 
     url = re.sub(r"\$\{\w+\}", "***", str(address.stated.get("url", "")))
     if without_password(url) != url:

@@ -19,7 +19,7 @@ from shoal.cli.addresses import (
     Spark,
     Table,
     address_of,
-    refuse_password,
+    refuse_secrets,
 )
 from shoal.cli.file_options import Decimal, Header, Sheet, decimal_mark, header_row
 from shoal.errors import BadData
@@ -82,7 +82,7 @@ def init(
         decimal=decimal_mark(decimal),
         options={} if sheet is None else {"sheet": sheet},
     )
-    refuse_password(address)
+    refuse_secrets(address)
     path = output or _named_after(address)
     if address.is_files:
         check_data_kept(data, path)

@@ -203,6 +203,11 @@ def name_parts(text: str) -> list[str]:
     return parts
 
 
+def shown_master(master: str) -> str:
+    """A master of Spark without the parameters of its URL, one of which may be a token."""
+    return master.partition(";")[0]
+
+
 def without_password(url: str) -> str:
     """A URL without its password, for messages.
 

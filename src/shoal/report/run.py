@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.definition.write import to_mapping, yaml_lines
 from shoal.engines.local_files import write_whole
-from shoal.engines.options import without_password
+from shoal.engines.options import shown_master, without_password
 from shoal.errors import quoted
 from shoal.report.measured import (
     class_section,
@@ -74,10 +74,10 @@ def page(result: Result, definition: Definition, command: str | None = None) -> 
 
 
 def document(result: Result, definition: Definition, command: str | None = None) -> str:
-    """The same as JSON: the definition, without passwords, and the result."""
+    """The same as JSON: the definition, without passwords and tokens, and the result."""
     report = {
         "title": title(result, definition),
-        "definition": _without_passwords(to_mapping(definition)),
+        "definition": _without_secrets(to_mapping(definition)),
         "result": to_dict(result),
         "command": command,
     }
@@ -121,11 +121,13 @@ def sections(
     return tuple(each for each in every if each.lines or each.rows or each.copy or each.cards)
 
 
-def _without_passwords(value: Any, key: str = "") -> Any:
+def _without_secrets(value: Any, key: str = "") -> Any:
     if isinstance(value, dict):
-        return {name: _without_passwords(each, name) for name, each in value.items()}
+        return {name: _without_secrets(each, name) for name, each in value.items()}
     if isinstance(value, list):
-        return [_without_passwords(each, key) for each in value]
+        return [_without_secrets(each, key) for each in value]
+    if key == "master":
+        return shown_master(value)
     return without_password(value) if key == "url" else value
 
 

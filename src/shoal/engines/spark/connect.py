@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 
+from shoal.engines.options import shown_master
 from shoal.errors import BadData, BadOutput, MissingExtra
 
 if TYPE_CHECKING:
@@ -31,9 +33,19 @@ def is_connect(spark: Any) -> bool:
     return type(spark).__module__.startswith("pyspark.sql.connect.")
 
 
-def shown_master(master: str) -> str:
-    """A master without the parameters of its URL, one of which may be a token."""
-    return master.partition(";")[0]
+def server_of(master: str) -> str:
+    """The server that a master names, by host and port; nothing where its port is no number."""
+    url = urlsplit(shown_master(master))
+    try:
+        return f"{url.hostname}:{url.port or _PORT}"
+    except ValueError:
+        return ""
+
+
+def server_of_session(spark: Any) -> str | None:
+    """The server of a session, by host and port; None where its channel does not say."""
+    found: str | None = getattr(getattr(spark.client, "_builder", None), "endpoint", None)
+    return found
 
 
 def start(master: str) -> SparkSession:
@@ -44,9 +56,9 @@ def start(master: str) -> SparkSession:
             code="missing-driver",
             hint="install it: pip install 'shoal[spark-connect]'",
         )
-    host, _, port = shown_master(master).removeprefix(SCHEME).strip("/").partition(":")
     try:
-        socket.create_connection((host, int(port or _PORT)), timeout=5).close()
+        host, _, port = server_of(master).rpartition(":")
+        socket.create_connection((host, int(port)), timeout=5).close()
     except (OSError, ValueError):
         raise BadData(
             f"no Spark Connect server answers at {shown_master(master)}",

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
+from shoal.engines.options import shown_master
 from shoal.engines.process import run_interruptible
 from shoal.engines.spark import connect
 from shoal.engines.spark.failures import explained, not_started
@@ -220,13 +221,19 @@ def _running() -> SparkSession | None:
 
 def check_master(running: SparkSession, master: str | None) -> None:
     """Refuse a master that is not the one of the running session: a process has one at a time."""
-    is_remote = connect.is_connect(running)
-    other = "a server" if is_remote else running.sparkContext.master
-    fits = master in (None, other) or (is_remote and str(master).startswith(connect.SCHEME))
+    if master is None:
+        return
+    if connect.is_connect(running):
+        server = connect.server_of_session(running)
+        fits = master.startswith(connect.SCHEME) and connect.server_of(master) == server
+        other = f"{connect.SCHEME}{server}" if server else "a server"
+    else:
+        other = str(running.sparkContext.master)
+        fits = master == other
     if not fits:
         raise BadData(
             f"this process has a Spark session on {other} already, and can have none on"
-            f" {connect.shown_master(str(master))}",
+            f" {shown_master(master)}",
             code="no-spark-session",
             hint="stop the session first, give it with spark=, or leave `master` out",
         )
