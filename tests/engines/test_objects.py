@@ -225,6 +225,10 @@ def test_a_pattern_of_keys_means_what_a_pattern_of_paths_does() -> None:
         ("a/b[0-9]?.csv", "a/b1x.csv", True),
         ("a/b[!0-9].csv", "a/b1.csv", False),
         ("a.b", "axb", False),
+        ("a/**", "a/b.csv", True),
+        ("a/**", "a/b/c.csv", True),
+        ("a/b**", "a/bc/d.csv", False),
+        ("a/b**/c.csv", "a/bd/e/c.csv", False),
         ("a/", "a/b.parquet", True),
         ("a", "ab", False),
     ):

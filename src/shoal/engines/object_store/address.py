@@ -65,9 +65,16 @@ class Address:
 
 
 def _pattern(text: str) -> str:
-    """A regular expression for a glob: `**/` is any folders, `*` and `?` stay in one."""
-    names = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]"}
-    parts = re.split(r"(\*\*/|\*|\?|\[[^\]/]+\])", text)
+    """A regular expression for a glob: `**` is any folders, or at the end all that is below."""
+    *folders, name = text.split("/")
+    found = ["(?:[^/]+/)*" if each == "**" else f"{_pattern_of_part(each)}/" for each in folders]
+    return "".join([*found, ".+" if name == "**" else _pattern_of_part(name)])
+
+
+def _pattern_of_part(text: str) -> str:
+    """The same for a part of a glob between slashes."""
+    names = {"*": "[^/]*", "?": "[^/]"}
+    parts = re.split(r"(\*|\?|\[[^\]]+\])", text)
     return "".join(
         names.get(part) or (part.replace("[!", "[^") if part[:1] == "[" else re.escape(part))
         for part in parts
