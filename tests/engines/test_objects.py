@@ -143,6 +143,17 @@ def test_the_codes_of_a_storage_have_errors_of_ours() -> None:
         assert SECRET not in str(caught.value)
 
 
+def test_an_endpoint_that_is_no_address_is_an_error_that_names_its_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "no address")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    with pytest.raises(UserError, match="AWS_ENDPOINT_URL_S3") as caught:
+        Store("it").found(Address("bucket", "key"))
+    assert caught.value.code == "cannot-connect"
+
+
 @pytest.mark.slow
 def test_an_object_stays_as_it_was_until_another_one_was_verified(
     bucket: Bucket, monkeypatch: pytest.MonkeyPatch

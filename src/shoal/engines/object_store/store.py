@@ -62,7 +62,10 @@ class Store:
             core.register_component("data_loader", _loader())
             session = boto3.session.Session(botocore_session=core)
             region = session.region_name or "us-east-1"
-            client = session.client("s3", region_name=region, config=Config(**settings))
+            try:
+                client = session.client("s3", region_name=region, config=Config(**settings))
+            except ValueError:  # its endpoint
+                raise self._failure("cannot-connect") from None
             if "amazonaws.com" not in client.meta.endpoint_url:
                 settings["s3"] = {"addressing_style": "path"}
                 client = session.client("s3", region_name=region, config=Config(**settings))
@@ -145,7 +148,7 @@ class Store:
             yield
         except (BotoCoreError, ClientError, Boto3Error) as error:
             cause = error.__context__ if isinstance(error, S3UploadFailedError) else None
-            raise _explained(cause or error, self.shown, is_output=self.is_output) from None
+            raise self._failure(*_explained(cause or error)) from None
         except FileExistsError:
             raise BadData(
                 f"{self.shown} has objects whose keys are one name for this machine's file system",
@@ -160,6 +163,12 @@ class Store:
                 code="disk-full",
                 hint="name a folder on a larger disk: engine: {spill folder: /big}",
             ) from None
+
+    def _failure(self, code: str, what: str = "", hint: str = "") -> UserError:
+        """An error about the storage; codes that are known have their own words."""
+        what, hint = _MESSAGES.get(code, (what, hint))
+        made = BadOutput if self.is_output else BadData
+        return made(f"{self.shown}: {what}", code=code, hint=hint)
 
 
 @cache
@@ -317,21 +326,19 @@ _MESSAGES = {
 }
 
 
-def _explained(error: BaseException, shown: str, *, is_output: bool) -> UserError:
-    """Our error for one of boto3, whose own text may have parts of requests in it."""
+def _explained(error: BaseException) -> tuple[str, str, str]:
+    """Our code for an error of boto3, with what to say where the code has no words of its own.
+
+    The text of boto3 is left out: it may have parts of requests in it.
+    """
     kind = type(error).__name__
     response = getattr(error, "response", None)
+    code = "storage-error"
     if response is not None:
         kind = str(response.get("Error", {}).get("Code", kind))
-        code = _CODES.get(kind, "storage-error")
+        code = _CODES.get(kind, code)
     elif re.search("Credential|Profile|Token", kind):
         code = "no-credentials"
     elif re.search("Connect|Timeout|Endpoint|SSL|Proxy|HTTPClient|IncompleteRead|Streaming", kind):
         code = "cannot-connect"
-    else:
-        code = "storage-error"
-    what, hint = _MESSAGES.get(
-        code, (f"the storage refused it ({kind})", "look up this code of S3; check the address")
-    )
-    made = BadOutput if is_output else BadData
-    return made(f"{shown}: {what}", code=code, hint=hint)
+    return code, f"the storage refused it ({kind})", "look up this code of S3; check the address"
