@@ -9,5 +9,6 @@ boto3 finds credentials, region and endpoint where the usual tools find them: in
 (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL_S3`), in `~/.aws`, and in the metadata of a machine. None
 of them gets into a message.
 
-Read `address` (URLs), then `store` (the storage, and what is staged in it).
+Read `address` (URLs), then `store` (the storage, and what is staged in it); `failures` has its
+errors in our words.
 """

@@ -16,6 +16,7 @@ from typing import Any
 
 from shoal.engines.local_files import HIDDEN, is_left, owned
 from shoal.engines.object_store.address import SCHEME, Address, fault_of_url
+from shoal.engines.object_store.failures import explained, failure
 from shoal.errors import BadData, BadOutput, MissingExtra, UserError
 
 COPIES = "s3"
@@ -25,7 +26,7 @@ _LARGEST_COPY = 5 * 2**30
 """S3 copies larger objects in parts, which take effect together too."""
 
 Report = Callable[[float], None]
-"""Is told the share that is done."""
+"""Is called with the bytes that were copied since the last call."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Store:
             try:
                 client = session.client("s3", region_name=region, config=Config(**settings))
             except ValueError:  # its endpoint
-                raise self._failure("cannot-connect") from None
+                raise failure("cannot-connect", self.shown, is_output=self.is_output) from None
             if "amazonaws.com" not in client.meta.endpoint_url:
                 settings["s3"] = {"addressing_style": "path"}
                 client = session.client("s3", region_name=region, config=Config(**settings))
@@ -148,7 +149,7 @@ class Store:
             yield
         except (BotoCoreError, ClientError, Boto3Error) as error:
             cause = error.__context__ if isinstance(error, S3UploadFailedError) else None
-            raise self._failure(*_explained(cause or error)) from None
+            raise explained(cause or error, self.shown, is_output=self.is_output) from None
         except FileExistsError:
             raise BadData(
                 f"{self.shown} has objects whose keys are one name for this machine's file system",
@@ -164,12 +165,6 @@ class Store:
                 hint="name a folder on a larger disk: engine: {spill folder: /big}",
             ) from None
 
-    def _failure(self, code: str, what: str = "", hint: str = "") -> UserError:
-        """An error about the storage; codes that are known have their own words."""
-        what, hint = _MESSAGES.get(code, (what, hint))
-        made = BadOutput if self.is_output else BadData
-        return made(f"{self.shown}: {what}", code=code, hint=hint)
-
 
 @cache
 def _loader() -> Any:
@@ -179,8 +174,11 @@ def _loader() -> Any:
     return create_loader()
 
 
-def fetch(url: str, folder: Path, report: Report = lambda _: None) -> str:
-    """Copy what a path, folder or pattern names into a folder; gives the path of the copies."""
+def fetch(url: str, folder: Path, report: Callable[[float], None] = lambda _: None) -> str:
+    """Copy what a path, folder or pattern names into a folder; gives the path of the copies.
+
+    `report` is called with the share that is done.
+    """
     address, store = Address.of(url), Store(url)
     root = folder / COPIES / address.bucket
     found, copies = _meant(store, address, root)
@@ -284,61 +282,3 @@ class HiddenObject:
         """Remove it. Where that fails, the next run does it."""
         with suppress(UserError):
             self._store.remove(self._bucket, self._found.key)
-
-
-_CODES = {
-    "NoSuchBucket": "no-bucket",
-    "NoSuchKey": "no-file",
-    "404": "no-file",
-    "PreconditionFailed": "source-changed",
-    "412": "source-changed",
-    "AccessDenied": "no-permission",
-    "403": "no-permission",
-    "AllAccessDisabled": "no-permission",
-    "InvalidAccessKeyId": "login-refused",
-    "SignatureDoesNotMatch": "login-refused",
-    "ExpiredToken": "login-refused",
-    "InvalidToken": "login-refused",
-}
-_MESSAGES = {
-    "no-bucket": ("there is no such bucket", "check its name, and AWS_ENDPOINT_URL_S3"),
-    "no-file": ("there is no such object", "check the key; it may have been removed meanwhile"),
-    "source-changed": (
-        "the object was replaced while it was read",
-        "run again when nobody writes to it",
-    ),
-    "no-permission": (
-        "the storage does not allow that",
-        "allow s3:GetObject and s3:ListBucket to read, s3:PutObject and s3:DeleteObject to write",
-    ),
-    "login-refused": (
-        "the storage refused the credentials",
-        "see AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile in ~/.aws/credentials",
-    ),
-    "no-credentials": (
-        "no credentials were found",
-        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
-    ),
-    "cannot-connect": (
-        "the storage cannot be reached",
-        "check the network, and AWS_ENDPOINT_URL_S3 if the storage is not Amazon's",
-    ),
-}
-
-
-def _explained(error: BaseException) -> tuple[str, str, str]:
-    """Our code for an error of boto3, with what to say where the code has no words of its own.
-
-    The text of boto3 is left out: it may have parts of requests in it.
-    """
-    kind = type(error).__name__
-    response = getattr(error, "response", None)
-    code = "storage-error"
-    if response is not None:
-        kind = str(response.get("Error", {}).get("Code", kind))
-        code = _CODES.get(kind, code)
-    elif re.search("Credential|Profile|Token", kind):
-        code = "no-credentials"
-    elif re.search("Connect|Timeout|Endpoint|SSL|Proxy|HTTPClient|IncompleteRead|Streaming", kind):
-        code = "cannot-connect"
-    return code, f"the storage refused it ({kind})", "look up this code of S3; check the address"
