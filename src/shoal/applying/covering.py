@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.encode.rows import column_of, number_rows
-from shoal.encode.table import code_of
 from shoal.privacy.base import released
 from shoal.recoding.local.solution import (
     SUPPRESSED,
@@ -32,7 +30,7 @@ from shoal.search.problem import Partition, counts_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.encode.table import Attribute, Table
+    from shoal.encode.table import Table
     from shoal.release.local_classes import ReleasedClass
     from shoal.search.problem import Problem
     from shoal.values import Ints
@@ -157,22 +155,3 @@ def labels_in(table: Table, recoding: Recoding) -> pa.Table:
     unused = np.zeros((1, len(table.attributes)), np.int64)
     levels = np.vstack([recoding.levels, unused])[recoding.class_of]
     return labels_of(table, np.arange(table.tuples), levels)
-
-
-def tuple_of_rows(table: Table, counted: pa.Table) -> Ints:
-    """The tuple of each row that an engine counted by all attributes and perhaps more."""
-    columns, sizes = [], []
-    for attribute, codes in zip(table.attributes, table.codes, strict=True):
-        columns.append(np.concatenate([codes, _codes(attribute, counted)]))
-        sizes.append(len(attribute.groups[0]))
-    numbers, count = number_rows(columns, sizes)
-    tuple_of = np.full(count, -1, np.int64)
-    tuple_of[numbers[: table.tuples]] = np.arange(table.tuples)
-    found: Ints = tuple_of[numbers[table.tuples :]]
-    return found
-
-
-def _codes(attribute: Attribute, counted: pa.Table) -> Ints:
-    column = column_of(counted, attribute.name)
-    codes: Ints = code_of(attribute, list(column.counts))[column.rows]
-    return codes

@@ -19,11 +19,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.applying.covering import classes_of, labels_in, tuple_of_rows
+from shoal.applying.covering import classes_of, labels_in
 from shoal.definition.demands import models_of
 from shoal.definition.hierarchies.base import natural
 from shoal.definition.model import Missing, Suppress
-from shoal.encode.table import encode
+from shoal.encode.table import codes_in, encode, tuples_of
 from shoal.engines.failures import source_changed
 from shoal.engines.united import Table as Member
 from shoal.engines.united import UnitedSource
@@ -160,7 +160,7 @@ def recoded_locally(prepared: Prepared, source: Source, recoding: Recoding) -> R
     table = prepared.table
     labels, covered = labels_in(table, recoding), recoding.class_of != SUPPRESSED
     counted = _counted(prepared, source, {})
-    tuple_of = tuple_of_rows(table, counted)
+    tuple_of = tuples_of(table, codes_in(table.attributes, counted))
     if (tuple_of < 0).any():
         raise source_changed(source.name)
     for attribute in table.attributes:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.encode.rows import column_of, number_rows
-from shoal.encode.table import code_of
+from shoal.encode.table import codes_in, tuples_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,16 +54,7 @@ class Recoded:
 
     def labels_of(self, counted: pa.Table) -> Ints:
         """The labels of counted rows that have all quasi-identifiers, in rows."""
-        table = self.table
-        columns = [column_of(counted, name) for name in self.names]
-        codes = [
-            code_of(attribute, list(column.counts))[column.rows]
-            for attribute, column in zip(table.attributes, columns, strict=True)
-        ]
-        joined = [np.append(ours, theirs) for ours, theirs in zip(table.codes, codes, strict=True)]
-        number, found = number_rows(joined, [len(a.groups[0]) for a in table.attributes])
-        tuple_of = np.full(found, table.tuples, np.int64)
-        tuple_of[number[: table.tuples]] = np.arange(table.tuples)
-        unknown = np.full((1, len(columns)), NOT_RELEASED, np.int64)
-        of_rows: Ints = np.vstack([self.labels, unknown])[tuple_of[number[table.tuples :]]]
+        unknown = np.full((1, len(self.names)), NOT_RELEASED, np.int64)
+        rows = tuples_of(self.table, codes_in(self.table.attributes, counted))
+        of_rows: Ints = np.vstack([self.labels, unknown])[rows]
         return of_rows

@@ -267,12 +267,27 @@ def _merged(
 
 def encode_population(attributes: Sequence[Attribute], counted: pa.Table) -> Population:
     """What an engine counted, in the codes of hierarchies that cover all values of it."""
+    return Population(tuple(codes_in(attributes, counted)), weights_of(counted))
+
+
+def codes_in(attributes: Sequence[Attribute], counted: pa.Table) -> list[Ints]:
+    """The codes that counted rows have in each attribute; they were counted by all of these."""
     columns = [column_of(counted, attribute.name) for attribute in attributes]
-    codes = [
+    return [
         code_of(attribute, list(column.counts))[column.rows]
         for attribute, column in zip(attributes, columns, strict=True)
     ]
-    return Population(tuple(codes), weights_of(counted))
+
+
+def tuples_of(table: Table, codes: Sequence[Ints]) -> Ints:
+    """The tuple of each row with these codes, -1 for one that the table does not have."""
+    joined = [np.concatenate(pair) for pair in zip(table.codes, codes, strict=True)]
+    sizes = [len(attribute.groups[0]) for attribute in table.attributes]
+    numbers, found = number_rows(joined, sizes)
+    tuple_of = np.full(found, -1, np.int64)
+    tuple_of[numbers[: table.tuples]] = np.arange(table.tuples)
+    of_rows: Ints = tuple_of[numbers[table.tuples :]]
+    return of_rows
 
 
 def attribute_of(name: str, declared: AttributeDefinition, counts: Mapping[str, int]) -> Attribute:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.encode.rows import number_rows
+from shoal.encode.table import tuples_of
 from shoal.privacy.base import released
 from shoal.recoding.local.solution import SUPPRESSED
 from shoal.release.recode import labels_at, texts_of
@@ -60,12 +61,7 @@ class LocalClasses:
 
     def class_of(self, codes: Sequence[Ints]) -> Ints:
         """The class of each row with these codes; a tuple that is not listed is suppressed."""
-        joined = [np.concatenate(pair) for pair in zip(self.table.codes, codes, strict=True)]
-        sizes = [len(attribute.groups[0]) for attribute in self.table.attributes]
-        numbers, count = number_rows(joined, sizes)
-        found = np.full(count, self.number, np.int64)
-        found[numbers[: self.table.tuples]] = self.of_tuples
-        classes: Ints = found[numbers[self.table.tuples :]]
+        classes: Ints = np.append(self.of_tuples, self.number)[tuples_of(self.table, codes)]
         return classes
 
     def partition(self, table: Table, models: Sequence[PrivacyModel]) -> Partition:
