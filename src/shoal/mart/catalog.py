@@ -21,9 +21,8 @@ from shoal.definition.sources import Names, SourceChoice  # noqa: TC001 the mode
 from shoal.errors import UserError, did_you_mean, quoted
 from shoal.mart.lookups import Lookup, lookup_of
 
-SHARED_ROLES: tuple[str, ...] = ("quasi-identifier", "sensitive", "keep")
-"""The roles of columns that a source shares; all its other columns are never released."""
 SharedRole: TypeAlias = Literal["quasi-identifier", "sensitive", "keep"]
+"""The roles of columns that a source shares; all its other columns are never released."""
 LinkKind: TypeAlias = Literal["one-to-one", "one-to-many", "many-to-one"]
 RANDOM_ID = "person_id"
 """The column of random ids in a release with `keys: random`; no source may share such a column."""

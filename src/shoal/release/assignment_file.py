@@ -24,13 +24,10 @@ import pyarrow.compute as pc
 
 from shoal.arrow_arrays import from_numpy, to_numpy
 from shoal.encode.rows import number_rows
-from shoal.engines.duckdb.staged import StagedFile
-from shoal.engines.options import FileTarget
 from shoal.errors import BadOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from shoal.engines.base import Recoding
 
@@ -90,18 +87,3 @@ def _rows_in(rows: pa.Table, distinct: pa.Table) -> np.ndarray[tuple[int], np.dt
     position = np.zeros(distinct.num_rows, np.int64)
     position[numbers[: distinct.num_rows]] = np.arange(distinct.num_rows)
     return position[numbers[distinct.num_rows :]]
-
-
-def stage_assignment(text: str, path: Path) -> StagedFile:
-    """The text in a file that nobody sees before it is published."""
-    staged = StagedFile(FileTarget(path, format="json"))
-    try:
-        staged.path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        staged.discard()
-        raise BadOutput(
-            f"cannot write the assignment {path}: {error.strerror}",
-            code="cannot-write",
-            hint="see that the folder is writable and has space",
-        ) from None
-    return staged

@@ -46,9 +46,7 @@ from shoal.definition.hierarchies.mask import Mask
 from shoal.definition.hierarchies.plugin import PluggedIn
 from shoal.definition.hierarchies.registry import written
 from shoal.definition.write import attribute_mapping, to_mapping
-from shoal.engines.duckdb.staged import StagedFile
-from shoal.engines.options import FileTarget
-from shoal.errors import BadData, BadOutput, UserError
+from shoal.errors import BadData, UserError
 from shoal.release.local_classes import ReleasedClass
 
 if TYPE_CHECKING:
@@ -124,21 +122,6 @@ def transformation_text(
         content["classes"] = [each.to_json() for each in classes]
     content["sha256"] = _checksum(content)
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-
-
-def stage_transformation(text: str, path: Path) -> StagedFile:
-    """The text in a file that nobody sees before it is published."""
-    staged = StagedFile(FileTarget(path, format="json"))
-    try:
-        staged.path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        staged.discard()
-        raise BadOutput(
-            f"cannot write the transformation {path}: {error.strerror}",
-            code="cannot-write",
-            hint="see that the folder is writable and has space",
-        ) from None
-    return staged
 
 
 def _plain_levels(levels: StatedLevels) -> Any:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.engines.duckdb.staged import stage_text
 from shoal.errors import BadOutput
 from shoal.recoding.local.solution import LocalBest
-from shoal.release.assignment_file import assignment_text, no_assignment, stage_assignment
+from shoal.release.assignment_file import assignment_text, no_assignment
 from shoal.release.local_classes import LabelCosts, released_classes
 from shoal.release.recode import texts_of
-from shoal.release.transformation import stage_transformation, transformation_text
+from shoal.release.transformation import transformation_text
 from shoal.search.objective import CellObjective
 from shoal.steps.local_release import price_claim
 from shoal.steps.releasing import plan_of
@@ -95,7 +96,7 @@ def stage_transformation_of(
         origin,
         _released_classes(prepared, found),
     )
-    return stage_transformation(text, path)
+    return stage_text(text, path, "the transformation")
 
 
 def _released_classes(prepared: Prepared, found: Found) -> tuple[ReleasedClass, ...] | None:
@@ -118,4 +119,4 @@ def stage_assignment_of(prepared: Prepared, found: Found, path: Path) -> Staged:
     """The class of each tuple of a local recoding."""
     classes = found.classes
     suppressed = texts_of(prepared.table, np.flatnonzero(~classes.kept[classes.class_of]))
-    return stage_assignment(assignment_text(plan_of(prepared, found), suppressed), path)
+    return stage_text(assignment_text(plan_of(prepared, found), suppressed), path, "the assignment")

@@ -93,9 +93,9 @@ def _opened(
     name: str,
     *,
     stored: bool,
-    told: Callable[[BadData], BadData] = lambda error: error,
+    reworded: Callable[[BadData], BadData] = lambda error: error,
 ) -> TableSource:
-    """What the files of a session have; `told` rewords what is wrong in them."""
+    """What the files of a session have; `reworded` gives an error about them its final words."""
     try:
         scans = _scans(session, paths, options, expect, stored=stored)
         relation = union(session, name, scans, stored=stored)
@@ -106,7 +106,7 @@ def _opened(
 
     def diagnosed(error: duckdb.Error) -> BadData | None:
         found = _diagnosed(error, scans)
-        return None if found is None else told(found)
+        return None if found is None else reworded(found)
 
     return TableSource(session, relation, paths, diagnosed)
 
@@ -125,9 +125,9 @@ def _open_objects(
         copies = fetch(options.path, session.folder, resources.on_progress or (lambda _: None))
         local = replace(options, path=copies)
         paths = matching(copies)
-        told = partial(_as_of_objects, folder=session.folder)
+        reworded = partial(_as_of_objects, folder=session.folder)
         shown = name or options.path
-        return _opened(session, paths, local, expect, shown, stored=stored, told=told)
+        return _opened(session, paths, local, expect, shown, stored=stored, reworded=reworded)
     except UserError as error:
         session.close()
         raise _as_of_objects(error, session.folder) from None
@@ -136,10 +136,10 @@ def _open_objects(
         raise
 
 
-Told = TypeVar("Told", bound=UserError)
+Failure = TypeVar("Failure", bound=UserError)
 
 
-def _as_of_objects(error: Told, folder: Path) -> Told:
+def _as_of_objects(error: Failure, folder: Path) -> Failure:
     """An error that names objects, not their copies."""
     copies = f"{folder / COPIES}/"
     error.what = error.what.replace(copies, SCHEME)

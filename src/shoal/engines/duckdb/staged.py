@@ -264,6 +264,21 @@ def _flush_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def stage_text(text: str, path: Path, what: str) -> StagedFile:
+    """A text in a file that nobody sees before it is published; `what` is what messages call it."""
+    staged = StagedFile(FileTarget(path, format="json"))
+    try:
+        staged.path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        staged.discard()
+        raise BadOutput(
+            f"cannot write {what} {path}: {error.strerror}",
+            code="cannot-write",
+            hint="see that the folder is writable and has space",
+        ) from None
+    return staged
+
+
 def stage_recoded(source: Source, recoding: Recoding, target: FileTarget) -> StagedPath | None:
     """Recode in one query, into a staged file or folder; None where DuckDB has not the source."""
     return stage_source(source, recoding, target) if isinstance(source, TableSource) else None

@@ -47,14 +47,6 @@ class Recoding:
         found: Ints = self.levels[self.class_of[self.class_of != SUPPRESSED], j]
         return found
 
-    def shares_of_levels(self, table: Table, j: int) -> NDArray[np.float64]:
-        """The share of the released records that have attribute `j` at each level."""
-        kept = self.class_of != SUPPRESSED
-        levels = table.attributes[j].limit + 1
-        records = np.bincount(self.levels_of_tuples(j), table.weights[kept], levels)
-        shares: NDArray[np.float64] = records / max(float(records.sum()), 1.0)
-        return shares
-
 
 @dataclass(frozen=True)
 class FullDomain:
