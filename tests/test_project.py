@@ -106,6 +106,20 @@ def test_the_package_says_that_it_is_typed() -> None:
     assert (ROOT / "src" / "shoal" / "py.typed").exists()
 
 
+LISTS = {"loss", "privacy", "search/strategies", "web/api", "web/pages", "web/tasks"}
+"""Packages whose modules are found by their names: their docstrings say how."""
+
+
+def test_the_docstring_of_every_package_names_its_modules_on_one_screen() -> None:
+    for init in sorted((ROOT / "src/shoal").glob("*/**/__init__.py")):
+        package = init.parent.relative_to(ROOT / "src/shoal").as_posix()
+        said = ast.get_docstring(ast.parse(init.read_text())) or ""
+        assert 5 <= len(said.splitlines()) <= 15, package
+        if package not in LISTS:
+            names = {each.stem for each in init.parent.glob("*.py")} - {"__init__"}
+            assert sorted(names - set(re.findall(r"\w+", said))) == [], package
+
+
 def test_no_two_test_files_have_one_name() -> None:
     names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
     assert sorted(names) == sorted(set(names))

@@ -1,7 +1,8 @@
 """A Shoal server from Python: `shoal.Client`. It needs nothing of Shoal but its errors.
 
-`server` is the client with its uploads and jobs, `mart` the requests to the server's data mart,
-`session` what every call shares.
+- `server`, which comes first: the client with its uploads and jobs.
+- `mart`: requests to the server's data mart.
+- `session`: what every call shares: the address, the token, and errors as Shoal's own.
 """
 
 from shoal.client.server import Client as Client

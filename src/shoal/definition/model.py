@@ -31,6 +31,7 @@ from shoal.definition.hierarchies.mask import Mask, Suppress
 from shoal.definition.hierarchies.numbers import Cuts, Intervals
 from shoal.definition.hierarchies.plugin import PluggedIn
 from shoal.definition.hierarchies.registry import HierarchyChoice  # noqa: TC001 the model needs it
+from shoal.definition.locations import Names  # noqa: TC001 the model needs it
 from shoal.definition.outputs import (
     OutputChoice,
     OutputFile,
@@ -51,7 +52,6 @@ from shoal.definition.scalars import (
 from shoal.definition.sources import (
     Database,
     Files,
-    Names,
     Several,
     SourceChoice,
     SourceLocation,

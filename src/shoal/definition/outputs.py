@@ -15,6 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from shoal.definition.hierarchies.listed import Csv
+from shoal.definition.locations import (
+    Names,
+    check_options,
+    installed,
+    kind_of,
+    local_path,
+    long_form,
+)
 from shoal.definition.scalars import (
     Bytes,
     DefinitionPart,
@@ -25,7 +33,6 @@ from shoal.definition.scalars import (
     Text,
     Wrong,
 )
-from shoal.definition.sources import Names, check_options, installed, kind_of, local_path, long_form
 from shoal.engines.local_files import file_of_url, files_beside, is_read_by, is_same_file, resolved
 from shoal.engines.object_store.address import is_object
 from shoal.engines.options import (

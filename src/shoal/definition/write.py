@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from shoal.definition.hierarchies.registry import written
+from shoal.definition.locations import LOCATION_KEYS
 from shoal.definition.scalars import plain
-from shoal.definition.sources import LOCATION_KEYS
 
 if TYPE_CHECKING:
     from shoal.definition.model import Attribute, Definition

@@ -1,26 +1,17 @@
 """Data marts: several linked sources, one request, one safe release.
 
-A *catalog* names sources, what identifies a person, how the sources are linked, which columns each
-shares, and the policy. A *request* asks for some of these columns and records; its answer is one
-release, in which every class of each source's quasi-identifiers has k persons.
+A *catalog* names sources, how they are linked, what each shares, and the policy. A *request* asks
+for some columns and records; in its release every class of each source has k persons. Read first
+`pipeline`, a request on one page, then `catalog`, `request` and `policy`, the models. Then:
 
-Read in this order:
-
-- pipeline.py: a request from beginning to end, on one page.
-- catalog.py and request.py: the models of the two files; policy.py: what a request may ask for.
-- read.py reads them (with conditions.py, lookups.py, xml_read.py, explain.py); mistakes.py,
-  link_mistakes.py and derived_mistakes.py find what is wrong; write.py and xml_write.py go back
-  to text.
-- check.py and check_view.py check a catalog against its sources; describe.py shows it without any
-  records.
-- expressions: the small language of derived columns.
-- selection.py: what conditions select; subrequests.py: what a request asks of each source.
-- sources.py opens the sources; linking joins them to one table.
-- anonymise.py and rows.py: levels for each source, and the rows that can be released.
-- local_classes.py: in local recoding the class of each tuple, also for the log.
-- releasing.py, passing.py and verifying.py: the release is written and verified; result.py.
-- recording.py and log.py: the record of all requests; overlap.py compares releases.
-- validate.py: the mistakes of a request that its catalog shows; preview.py: what it would release.
+- The files: `read` (`conditions`, `lookups`, `expressions`, `xml_read`, `explain`), their mistakes
+  (`mistakes`, `link_mistakes`, `derived_mistakes`, `validate`); `write` and `xml_write`.
+- The sources: `sources` and `opened`, `linking` joins them; `check` and `check_view`; `describe`.
+- The release: `selection`, `subrequests`, `anonymise`, `rows`, `local_classes`, `kept`; then
+  `releasing`, `overwriting`, `passing`, `verifying`, `result`.
+- The log: `recording`, `log`, `log_chain`, `log_view`; releases are compared in `overlap` and
+  `comparing`, by their `recipe` on the data of now (`reapply`, `applied`, `cells`).
+- Without a release: `inspecting`, and `preview` of what a request would get.
 """
 
 from __future__ import annotations

@@ -15,9 +15,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo
 
 from shoal.definition.demands import Diversity  # noqa: TC001 the model needs it
+from shoal.definition.locations import Names  # noqa: TC001 the model needs it
 from shoal.definition.model import Attribute, Engine, Missing
 from shoal.definition.scalars import DefinitionPart, FilePath, Portion, Share, Text, Wrong
-from shoal.definition.sources import Names, SourceChoice  # noqa: TC001 the model needs them
+from shoal.definition.sources import SourceChoice  # noqa: TC001 the model needs it
 from shoal.errors import UserError, did_you_mean, quoted
 from shoal.mart.lookups import Lookup, lookup_of
 

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 from pydantic import field_validator, model_validator
 
+from shoal.definition.locations import Names  # noqa: TC001 the model needs it
 from shoal.definition.scalars import DefinitionPart, Text, Wrong, nearest, shown, text_of
-from shoal.definition.sources import Names  # noqa: TC001 the model needs it
 
 COMPARISONS: tuple[str, ...] = ("=", "==", "!=", "<", ">", "<=", ">=")
 OPERATORS: tuple[str, ...] = (*COMPARISONS, "in", "between", "missing", "present")

@@ -9,10 +9,10 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from shoal.definition.demands import Diversity  # noqa: TC001 the model needs it
+from shoal.definition.locations import Names  # noqa: TC001 the model needs it
 from shoal.definition.model import LossChoice, Search
 from shoal.definition.outputs import OutputChoice  # noqa: TC001 the model needs it
 from shoal.definition.scalars import DefinitionPart, FilePath, Share, Text
-from shoal.definition.sources import Names  # noqa: TC001 the model needs it
 from shoal.mart.conditions import OPERATORS, Condition, conditions_of, parse_condition
 
 __all__ = ["OPERATORS", "Condition", "Request", "parse_condition"]

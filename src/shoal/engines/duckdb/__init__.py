@@ -5,6 +5,7 @@ DuckDB for the next one; `relation.py` is a table, or several as one, as SQL, an
 value is; `queries.py` has the two queries, counting and recoding; `source.py` puts them together as
 a Source. `paths.py` finds files and `files.py` opens them: `json_shape.py` and the readers of
 `formats/` say how each is read. For a release, `writing.py` writes a query to a file, with formulas
-escaped in CSV, and `staged.py`, which `opening.py` calls, keeps a file or folder hidden until it is
-published. `tables/` has the tables of DuckDB files.
+escaped and in the layout of another country (`local_csv.py`). `staged.py`, which `opening.py`
+calls, keeps a file or folder hidden until it is published, `staged_object.py` an object of S3.
+`tables/` has the tables of DuckDB files.
 """

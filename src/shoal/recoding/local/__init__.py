@@ -2,7 +2,8 @@
 
 Read in this order:
 
-- `run.py`: `LocalSearch`, from a problem to events; `refusal.py`: why a problem cannot be recoded.
+- `run.py`: `LocalSearch`, from a problem to events; `refusal.py` says what cannot be recoded.
+  `raised.py` searches a table that was read from higher levels up.
 - `solution.py`: `Recoding`, what it costs, and whether the models accept its classes.
 - `prepare.py`: a problem as paths and whole costs; `memory.py`: the memory of the compiled code.
 - `groups.py`: packing, repairing and annealing groups, in C: `search/compiled/local.h` and the

@@ -1,4 +1,10 @@
-"""The REST API under /api/v1: one module for each resource, with `router(services)`."""
+"""The REST API under /api/v1: one module for each resource, with `router(services)`.
+
+`access` says who may do what and how errors are answered, `models` is what clients send and get.
+`definitions` is read first by whoever adds a key to a definition: it replaces or refuses every key
+that could lead to a file. The resources: `uploads`, `sources`, `submit` and `jobs`, `releases`,
+`mart`, `health`, `metrics`.
+"""
 
 from __future__ import annotations
 

@@ -7,5 +7,6 @@ states, and says who may do what. Read in this order:
 - table.py: the requests in SQLite; each change of a state names the state that it leaves.
 - catalog.py: the catalog that server.toml names, as each user may see it.
 - service.py: `Marts`, what pages and the API use.
+- working.py: what the tasks of the mart share.
 - results.py: what became of a request: previews, releases, reports, estimates, the log.
 """

@@ -1,4 +1,10 @@
-"""The pages: one module each, with `register(services)`, which defines its routes."""
+"""The pages: one module each, with `register(services)`, which defines its routes.
+
+`frame`, `theme` and `components` are what pages are made of; `job_progress` follows a job. The
+steps of a project: `data`, `columns`, `hierarchies`, `demand`, `search`, `explore`, `compare`,
+`decide`. A module whose name begins with that of a step is a part of its page: `demand_side`. The
+mart: `catalog`, `request`, `requests`, `inbox`, and their parts. `terms` explains words.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 `base` and `values` are the questions that the engine asks; read them first. `stored` is how the
 verifier reads. Then the answers: `sqlite`, `postgres` and `mysql` (with MariaDB) for connections,
-errors and tables, `sqlite_values` and its like for types and texts. `rows` moves rows by a cursor,
-`postgres_copy` by COPY.
+errors and tables; `sqlite_values`, `postgres_values` and `mysql_values` for types and texts. `rows`
+moves rows by a cursor, `postgres_copy` by COPY.
 
 To add a database, write its `Dialect` and `Values` in a file here, name it in `DIALECTS` below and
 in docs/guides/databases.md, and let tests/engines/test_engine_suite.py run on a real server of it.
