@@ -1,10 +1,11 @@
 """The whole run on one page. Read this first.
 
-`run` takes a definition from its file to a published output: load, check, open, release, publish.
-`release` is the method: prepare (match the columns, count the tuples, state the problem), find a
-node by search or by a person's choice, and `write_release`: warn, ask, recode, verify, and put the
-result together. Each step is one call of the package named like it. Nothing is published that the
-verifier did not count afresh and call safe.
+A run has ten steps. `run` loads the definition, checks where it writes, and opens the source.
+`make_release` is the method: `prepare` matches the columns, counts the tuples and states the
+problem; `find` searches, for a node or for local recoding, unless a person chose or kept what is
+released; `write_release` warns, asks, recodes and verifies. At last `run` publishes. Each step is
+one call of the package named like it, or of `shoal.steps`. Nothing is published that the verifier
+did not count afresh and call safe.
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ from shoal.collapse.read import collapse, open_population, open_records
 from shoal.definition.check import against_columns
 from shoal.definition.demands import loss_of, models_of
 from shoal.definition.model import Definition
-from shoal.definition.outputs import check_written, sources_of
+from shoal.definition.outputs import sources_of
 from shoal.definition.read import from_mapping, read
-from shoal.engines.local_files import check_writable
 from shoal.engines.opening import (
     check_apart,
     check_columns,
@@ -33,26 +33,18 @@ from shoal.engines.opening import (
 )
 from shoal.errors import BadDefinition, Mistake, after_publishing
 from shoal.events import Event, History, Phase, Proved, Released, Working
-from shoal.recoding.local.solution import LocalBest
 from shoal.report.result import Run, Stopwatch, build_failure
-from shoal.search.run import no_solution, problem_of, search
+from shoal.search.run import no_solution, problem_of
 from shoal.steps.choosing import compare_with_best, judge_node, node_of
+from shoal.steps.finding import find, found_of, recall
 from shoal.steps.further_files import (
+    further_paths,
     open_proof,
-    refuse_assignment,
     refuse_unproved,
-    stage_assignment_of,
+    stage_further,
     stage_proof,
-    stage_transformation_of,
 )
-from shoal.steps.local_release import (
-    check_local,
-    check_options,
-    full_domain_only,
-    local_classes,
-    local_levels,
-    search_local,
-)
+from shoal.steps.local_release import check_local, check_options, full_domain_only
 from shoal.steps.releasing import Ask as Ask
 from shoal.steps.releasing import Found, about_run, write_release
 from shoal.steps.releasing import Observer as Observer
@@ -129,14 +121,9 @@ def run(
     file = file or (str(definition) if isinstance(definition, str | Path) else "definition")
     definition = load(definition)
     target = _target(definition, file)
-    asked_for = {"proof": proof, "transformation": transformation, "assignment": assignment}
-    if assignment is not None:
-        refuse_assignment(definition)
     check_options(definition, {"node": node})
-    further = {key: Path(path) for key, path in asked_for.items() if path is not None}
-    check_written(definition, file, further)
-    for path in further.values():
-        check_writable(path)
+    asked_for = {"proof": proof, "transformation": transformation, "assignment": assignment}
+    further = further_paths(definition, file, asked_for)
     with ExitStack() as cleanup:
         cleanup.enter_context(one_session([definition.source.options()], target, spark=spark))
         check_target(target, spark=spark)
@@ -159,15 +146,8 @@ def run(
             kept=kept,
         )
         cleanup.callback(made.staged.discard)
-        written: list[Staged] = []
-        if transformation is not None:
-            origin = Path(file) if Path(file).is_file() else None
-            path, result = further["transformation"], made.result
-            plan = stage_transformation_of(made.prepared, made.found, result, path, origin)
-            written.append(cleanup.enter_context(plan))
-        if assignment is not None:
-            of_tuples = stage_assignment_of(made.prepared, made.found, further["assignment"])
-            written.append(cleanup.enter_context(of_tuples))
+        staging = stage_further(made.prepared, made.found, made.result, further, file)
+        written = [cleanup.enter_context(each) for each in staging]
         observe(Phase("publish"))
         result = made.result.published(made.staged.publish())
         with after_publishing(result.output):
@@ -237,12 +217,9 @@ def make_release(
     observe(Phase("search", search_detail(prepared)))
     history = History(observe)
     if kept is not None:
-        history.recall(kept.moments)
-        last = kept.last(prepared, source.name)
-    elif definition.recoding == "local":
-        last = search_local(problem, settings, history, keep_best=keep_best)
+        last = recall(kept, prepared, source.name, history)
     else:
-        last = search(problem, settings, history, keep_best=keep_best, log=proof)
+        last = find(prepared, settings, history, keep_best=keep_best, proof=proof)
     best, choice = last.best, None
     if chosen is not None:
         best = chosen
@@ -254,10 +231,7 @@ def make_release(
     if proof is not None:
         is_best = choice is None or tuple(choice.levels.values()) == best.node
         stage_proof(proof, prepared, best, about, is_proved=isinstance(last, Proved) and is_best)
-    if isinstance(best, LocalBest):
-        found = Found(best, local_classes(problem, best), about, local=local_levels(problem, best))
-    else:
-        found = Found(best, problem.partition(best.node), about, choice)
+    found = found_of(problem, best, about, choice)
     staged, result = write_release(prepared, found, source, target, observe, ask=ask, spark=spark)
     return Made(staged, result, prepared, found)
 

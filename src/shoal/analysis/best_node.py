@@ -21,9 +21,10 @@ from shoal.events import History, Phase, Proved, Stopped, Working
 from shoal.pipeline import Observer, ignore, load, prepare, search_detail
 from shoal.recoding.local.solution import LocalBest
 from shoal.report.result import finite
-from shoal.search.run import no_solution, search
+from shoal.search.run import no_solution
+from shoal.steps.finding import find
 from shoal.steps.kept_search import kept_search, write_kept_search
-from shoal.steps.local_release import check_local, local_classes, local_levels, search_local
+from shoal.steps.local_release import check_local, local_classes, local_levels
 from shoal.steps.releasing import records_at
 
 if TYPE_CHECKING:
@@ -107,11 +108,9 @@ def find_best(
         if loaded.recoding == "local":
             check_local(prepared)
     problem = prepared.problem
-    is_local = loaded.recoding == "local"
     observe(Phase("search", search_detail(prepared)))
     history = History(observe)
-    search_it = search_local if is_local else search
-    last = search_it(problem, loaded.search, history, keep_best=True)
+    last = find(prepared, loaded.search, history, keep_best=True)
     if last.best is None:
         raise no_solution(problem, last)
     if keep is not None and isinstance(last.best, LocalBest):

@@ -5,11 +5,14 @@ They are staged, so nobody sees them before the release itself is published.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.definition.outputs import check_written
 from shoal.engines.duckdb.staged import stage_text
+from shoal.engines.local_files import check_writable
 from shoal.errors import BadOutput
 from shoal.recoding.local.solution import LocalBest
 from shoal.release.assignment_file import assignment_text, no_assignment
@@ -21,7 +24,7 @@ from shoal.steps.local_release import price_claim
 from shoal.steps.releasing import plan_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
     from shoal.definition.model import Definition
     from shoal.engines.base import Staged
@@ -30,6 +33,19 @@ if TYPE_CHECKING:
     from shoal.report.result import Run, ShownResult
     from shoal.steps.releasing import Found, Prepared
     from shoal.values import Best
+
+
+def further_paths(
+    definition: Definition, file: str, asked_for: Mapping[str, str | Path | None]
+) -> dict[str, Path]:
+    """Where the files go that were asked for, by what they are; each can be written."""
+    if asked_for.get("assignment") is not None:
+        refuse_assignment(definition)
+    paths = {key: Path(path) for key, path in asked_for.items() if path is not None}
+    check_written(definition, file, paths)
+    for path in paths.values():
+        check_writable(path)
+    return paths
 
 
 def open_proof(definition: Definition, path: Path) -> ProofLog:
@@ -82,6 +98,17 @@ def stage_proof(
             proof.stage_prices(subject, claim)
     elif is_proved:
         proof.stage(subject, best)
+
+
+def stage_further(
+    prepared: Prepared, found: Found, result: ShownResult, paths: Mapping[str, Path], file: str
+) -> Iterator[Staged]:
+    """The files of these paths beside the proof, one by one; `file` is where the definition is."""
+    if "transformation" in paths:
+        origin = Path(file) if Path(file).is_file() else None
+        yield stage_transformation_of(prepared, found, result, paths["transformation"], origin)
+    if "assignment" in paths:
+        yield stage_assignment_of(prepared, found, paths["assignment"])
 
 
 def stage_transformation_of(
