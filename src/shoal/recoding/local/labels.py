@@ -119,19 +119,17 @@ class Labels:
                 "lowest": np.array(lattice.bottom),
                 "limit": np.array(lattice.top),
                 "set_of": set_of,
-                "level_of_bit": np.stack([each.level_of_bit() for each in prepared.paths]),
+                "level_of_bit": prepared.level_of_bit,
                 "path": prepared.path,
-                "codes": np.stack(table.codes, axis=1),
+                "codes": prepared.codes,
                 "weights": table.weights,
                 "sets": sets,
             },
         )
         self._library = load()
-        for name in ("labels_size", "around_size", "labels_least"):
-            getattr(self._library, f"shoal_{name}").restype = ctypes.c_int64
-        found = (self._library.shoal_labels_size(), self._library.shoal_around_size())
-        if found != (ctypes.sizeof(LABELS.structure), ctypes.sizeof(AROUND.structure)):
-            raise Bug("the compiled local recoding has another memory layout", code="bug")
+        LABELS.check(self._library, "shoal_labels_size")
+        AROUND.check(self._library, "shoal_around_size")
+        self._library.shoal_labels_least.restype = ctypes.c_int64
 
     def least(self, known: Whole, branches: int, pool: ThreadPoolExecutor) -> Iterator[Whole]:
         """What a record of each tuple costs at least; `known` is what it costs in some recoding.

@@ -155,9 +155,9 @@ class Memory:
             "cost_from": costs.start,
             "codes_of": costs.codes,
             "cost": costs.cost,
-            "level_of_bit": np.stack([each.level_of_bit() for each in prepared.paths]),
+            "level_of_bit": prepared.level_of_bit,
             "path": prepared.path,
-            "codes": np.stack(table.codes, axis=1),
+            "codes": prepared.codes,
             "weights": table.weights,
             **{name: getattr(held, name) for name in held.__dataclass_fields__},
         }
@@ -177,10 +177,9 @@ class Memory:
         if prepared.values is not None:
             self._values = structure_of(prepared.values, 1, table.tuples, 1, len(table.attributes))
             self._structure.values = ctypes.addressof(self._values[0])
-        if self._library.shoal_local_size() != ctypes.sizeof(LOCAL.structure) or not self.call(
-            "fits"
-        ):
-            raise Bug("the compiled local recoding has another memory layout", code="bug")
+        LOCAL.check(self._library, "shoal_local_size")
+        if not self.call("fits"):
+            raise Bug("the memory of local recoding has wrong sizes", code="bug")
         self.arrays["group_of"][:] = -1
 
     @property

@@ -235,6 +235,26 @@ class Prepared:
         codes = self.problem.table.codes
         return np.stack([p.of_code[c] for p, c in zip(self.paths, codes, strict=True)], axis=1)
 
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """The codes of all tuples, `codes[t, j]`."""
+        return np.stack(self.problem.table.codes, axis=1)
+
+    @property
+    def level_of_bit(self) -> NDArray[np.uint8]:
+        """The level at which paths meet, `level_of_bit[j, b]`, as `Paths.level_of_bit` says."""
+        return np.stack([each.level_of_bit() for each in self.paths])
+
+    @property
+    def shift(self) -> NDArray[np.int64]:
+        """How many bits of a path are below a level, `shift[j, level]`."""
+        levels = max(each.limit for each in self.problem.table.attributes) + 1
+        found = np.zeros((len(self.paths), levels), np.int64)
+        for j, paths in enumerate(self.paths):
+            for step in paths.steps:
+                found[j, step.level] = min(step.shift, 63)
+        return found
+
 
 def strict(values: Values) -> Values:
     """The demands a little stronger than the models ask for, by more than any rounding error.

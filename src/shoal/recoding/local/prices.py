@@ -64,19 +64,16 @@ class Prices:
         table = prepared.problem.table
         attributes = len(table.attributes)
         order = _order(prepared, costs)
-        levels = max(each.limit for each in table.attributes) + 1
-        shift = np.zeros((attributes, levels), np.int64)
+        shift = prepared.shift[order]
         path = prepared.path.T[order]
         rank, ranks = np.zeros(path.shape, np.uint32), np.zeros(attributes, np.int64)
-        for at, j in enumerate(order):
-            for step in prepared.paths[j].steps:
-                shift[at, step.level] = min(step.shift, 63)
+        for at in range(attributes):
             known, numbers = np.unique(path[at], return_inverse=True)
             rank[at], ranks[at] = numbers.reshape(-1), len(known)
         sizes = {
             "attributes": attributes,
             "tuples": table.tuples,
-            "levels": levels,
+            "levels": shift.shape[1],
             "most_ranks": int(ranks.max()),
             "ranks_and_one": int(ranks.max()) + 1,
             "k": least,
@@ -102,9 +99,7 @@ class Prices:
         )
         self._library = load()
         self._structure = PRICES.fill({**sizes, "effort": 0}, self.arrays)
-        self._library.shoal_prices_size.restype = ctypes.c_int64
-        if self._library.shoal_prices_size() != ctypes.sizeof(PRICES.structure):
-            raise Bug("the compiled local recoding has another memory layout", code="bug")
+        PRICES.check(self._library, "shoal_prices_size")
 
     def cap(self, prices: Whole, effort: int, pool: ThreadPoolExecutor) -> Generator[None]:
         """Find the highest prices that are a bound and nowhere above these; then see `capped`.

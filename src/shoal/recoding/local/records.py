@@ -59,15 +59,11 @@ class Records:
         """`costs` are those of each code, `least` is the fewest records that a class can have."""
         table = prepared.problem.table
         attributes = len(table.attributes)
-        levels = max(each.limit for each in table.attributes) + 1
-        shift = np.zeros((attributes, levels), np.int64)
-        for j, paths in enumerate(prepared.paths):
-            for step in paths.steps:
-                shift[j, step.level] = min(step.shift, 63)
+        shift = prepared.shift
         sizes = {
             "attributes": attributes,
             "tuples": table.tuples,
-            "levels": levels,
+            "levels": shift.shape[1],
             "nodes": 2 * table.tuples,
             "k": least,
             "costs": len(costs.cost),
@@ -82,19 +78,18 @@ class Records:
                 "cost": costs.cost,
                 "lowest": np.array(prepared.problem.lattice.bottom),
                 "shift": shift,
-                "level_of_bit": np.stack([each.level_of_bit() for each in prepared.paths]),
+                "level_of_bit": prepared.level_of_bit,
                 "path": prepared.path,
-                "codes": np.stack(table.codes, axis=1),
+                "codes": prepared.codes,
                 "weights": table.weights,
             },
         )
         self._least, self._tuples = least, table.tuples
         self._library = load()
         self._structure = TREE.fill({**sizes, "effort": 0}, self._arrays)
-        for name in ("size", "build", "least"):
+        TREE.check(self._library, "shoal_tree_size")
+        for name in ("build", "least"):
             getattr(self._library, f"shoal_tree_{name}").restype = ctypes.c_int64
-        if self._library.shoal_tree_size() != ctypes.sizeof(TREE.structure):
-            raise Bug("the compiled local recoding has another memory layout", code="bug")
         if not self._library.shoal_tree_build(ctypes.byref(self._structure)):
             raise Bug("the memory of the tree has wrong sizes", code="bug")
 

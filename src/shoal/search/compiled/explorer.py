@@ -189,10 +189,7 @@ def exploration() -> Any:
     library = load()
     layouts = {"state": STATE, "values": VALUES, "release": RELEASE, "class_loss": CLASS_LOSS}
     for name, layout in layouts.items():
-        size = library[f"shoal_{name}_size"]
-        size.restype = ctypes.c_int64
-        if size() != ctypes.sizeof(layout.structure):
-            raise Bug("the compiled search has another memory layout", code="bug")
+        layout.check(library, f"shoal_{name}_size")
     explore = library.shoal_explore
     explore.argtypes = (ctypes.POINTER(STATE.structure), ctypes.c_int64, ctypes.c_int64)
     explore.restype = ctypes.c_int64

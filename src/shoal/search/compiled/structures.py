@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import Bug
+
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -57,6 +59,13 @@ class Layout:
             *((name, ctypes.c_void_p) for name in self.pointers),
         )
         return type(self.name, (ctypes.Structure,), {"_fields_": fields})
+
+    def check(self, library: ctypes.CDLL, size: str) -> None:
+        """A bug unless the structure in C has the same size, which a function of this name says."""
+        function = library[size]
+        function.restype = ctypes.c_int64
+        if function() != ctypes.sizeof(self.structure):
+            raise Bug(f"the compiled search has another layout of {self.name}", code="bug")
 
     def allocate(self, sizes: Mapping[str, int], given: Mapping[str, Any]) -> Arrays:
         """An array for each field: the one given, in the type of the field, or one of zeros.
