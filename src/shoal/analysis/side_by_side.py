@@ -277,12 +277,10 @@ def _mixed(
     """A column of a local recoding: each released tuple counts at the level of its class."""
     attribute, codes = table.attributes[index], table.codes[index]
     kept = np.flatnonzero(shown.classes.kept[shown.classes.class_of])
-    assert shown.of_tuples is not None  # noqa: S101
-    of_tuples, counts = shown.of_tuples[kept, index], dict[str | None, int]()
-    stated, examples = (
-        cast("Mapping[int, int]", shown.levels[attribute.name]),
-        dict[int, str | None](),
-    )
+    of_tuples = cast("Ints", shown.of_tuples)[kept, index]
+    stated = cast("Mapping[int, int]", shown.levels[attribute.name])
+    counts: dict[str | None, int] = {}
+    examples: dict[int, str | None] = {}
     for level in stated:
         rows = kept[of_tuples == level]
         names = attribute.labels(level).to_pylist()

@@ -144,7 +144,7 @@ def _said_of_missing(said: Mapping[str, Any], level: int) -> Any:
 
 
 def _has_other_stars(attribute: Attribute, kind: Kind | None, level: int, longest: Any) -> bool:
-    """Whether a mask hides values wholly, and by another number of stars than then."""
+    """Whether whole values become stars, and not as many as in the earlier release."""
     lengths = [len(leaf) for leaf in attribute.hierarchy.labels[0]]
     if not isinstance(kind, Mask) or not 0 < level <= len(kind.mask) or not lengths:
         return False

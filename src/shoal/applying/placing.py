@@ -32,8 +32,8 @@ class Placed:
     """The classes of new records, kept where they meet the demands, and what they cost.
 
     `best` is None where more records would be suppressed than may be. `union` is that with an
-    earlier release. So many records are `uncovered`: no class of a local recoding has room for
-    their values. They are in the last of the classes, which is not kept.
+    earlier release. So many records are `uncovered`: no class of a local recoding covers
+    them. They are in the last of the classes, which is not kept.
     """
 
     best: Best | None

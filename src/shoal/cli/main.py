@@ -54,7 +54,7 @@ def main() -> NoReturn:
             _say("what the command wrote to other files stays", begin="hint: ")
             sys.exit(1)
         done = "; ".join(getattr(error, "__notes__", ["nothing was released"]))
-        if _is_want_of_memory(error):
+        if _is_out_of_memory(error):
             what = f"the process may not have as much memory as it needs; {done} [out-of-memory]"
             _say(what, begin="error: ")
             _say("close other programs, allow more, or name fewer quasi-identifiers", "hint: ")
@@ -65,7 +65,7 @@ def main() -> NoReturn:
     sys.exit(0)
 
 
-def _is_want_of_memory(error: Exception) -> bool:
+def _is_out_of_memory(error: Exception) -> bool:
     """Whether an error only says that the system gave no more memory: also a thread needs some.
 
     DuckDB is only asked where it was imported, which takes a while.

@@ -205,7 +205,7 @@ def run_definition(
 
 
 def somebody_reads() -> bool:
-    """Whether the output goes to a terminal: a job at night need not wait for a hint."""
+    """Whether the output goes to a terminal; a job without one need not wait for a hint."""
     return sys.stdout.isatty()
 
 

@@ -22,7 +22,7 @@ Status = Literal["done", "open", "outdated", "blocked"]
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the journey: its name in addresses, what pages call it, what happens there."""
+    """A step of a project: its name in addresses, what pages call it, what happens there."""
 
     name: str
     title: str

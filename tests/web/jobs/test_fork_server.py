@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 CODE = """
 import os, sys, threading
 from pathlib import Path
-from shoal.web.jobs.nursery import load_everything
+from shoal.web.jobs.fork_server import load_everything
 
 load_everything()
 assert threading.active_count() == 1, threading.enumerate()

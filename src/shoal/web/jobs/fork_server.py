@@ -1,15 +1,15 @@
 """The process that workers are forked from: it has imported everything they need.
 
-The server starts one nursery with `spawn`. For every job the nursery forks a fresh worker, which
-takes milliseconds, and no worker ever sees the data of another job. The nursery has no threads of
-its own, so forking it is safe; the server, which has many, is never forked.
+The server starts one such process, the fork server, with `spawn`. For every job it forks a fresh
+worker, which takes milliseconds, and no worker ever sees the data of another job. It has no threads
+of its own, so forking it is safe; the server, which has many, is never forked.
 
 It talks with the server over one socket, a JSON message a line:
     {"start": id, "folder": ..., "task": ..., "memory": ...}  with the worker's socket attached
     {"signal": id, "number": 9}
     {"ready": true} and {"started": id, "pid": ...} and {"ended": id, "status": ...} come back.
-When the socket closes, because the server ended or was killed, the nursery kills its workers and
-ends. When the nursery itself is killed, the kernel kills its workers (PR_SET_PDEATHSIG).
+When the socket closes, because the server ended or was killed, the fork server kills its workers
+and ends. When the fork server itself is killed, the kernel kills its workers (PR_SET_PDEATHSIG).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ LOADED = (
 """Modules that most tasks need."""
 
 
-class Nursery:
+class ForkServer:
     """Forks workers, reports their ends, and passes signals on to them."""
 
     def __init__(self, control: socket.socket) -> None:
@@ -114,7 +114,7 @@ class Nursery:
         self._send({"started": message["start"], "pid": pid})
 
     def _fork(self, do: Callable[[], None]) -> int:
-        """Do something in a forked process, after cutting what ties it to the nursery."""
+        """Do something in a forked process, after cutting what ties it to the fork server."""
         parent = os.getpid()
         pid = os.fork()
         if pid != 0:
@@ -178,7 +178,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     try:
-        Nursery(socket.socket(fileno=int(sys.argv[1]))).serve()
+        ForkServer(socket.socket(fileno=int(sys.argv[1]))).serve()
     finally:
         os._exit(0)
 

@@ -1,7 +1,7 @@
 """The thread that runs jobs: it starts workers, reads what they say, and watches their limits.
 
-Only this thread talks with the nursery. It sleeps in `select` until a worker, the nursery or
-`wake` has something for it, and looks at memory and time twice a second.
+Only this thread talks with the fork server. It sleeps in `select` until a worker, the fork server
+or `wake` has something for it, and looks at memory and time twice a second.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Runner(threading.Thread):
         os.set_blocking(self._woken, False)
         os.set_blocking(self._wake, False)
         self._closing = False
-        self._nursery: subprocess.Popen[bytes] | None = None
+        self._fork_server: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._ready = False
         self._heard = b""
@@ -128,8 +128,8 @@ class Runner(threading.Thread):
         try:
             while not self._closing:
                 try:
-                    if self._nursery is None:
-                        self._start_nursery()
+                    if self._fork_server is None:
+                        self._start_fork_server()
                     for key, _ in self._selector.select(TICK):
                         key.data()
                     self._pass_signals()
@@ -145,16 +145,16 @@ class Runner(threading.Thread):
                     LOG.exception("the job runner failed and goes on")
                     time.sleep(TICK)
         finally:
-            self._stop_nursery()
+            self._stop_fork_server()
 
-    # The nursery
+    # The fork server
 
-    def _start_nursery(self) -> None:
+    def _start_fork_server(self) -> None:
         ours, theirs = socket.socketpair()
         environment = {key: os.environ[key] for key in PASSED_ON if key in os.environ}
         environment["OPENBLAS_NUM_THREADS"] = "1"
-        self._nursery = subprocess.Popen(  # noqa: S603 no word of it comes from a client
-            [sys.executable, "-m", "shoal.web.jobs.nursery", str(theirs.fileno())],
+        self._fork_server = subprocess.Popen(  # noqa: S603 no word of it comes from a client
+            [sys.executable, "-m", "shoal.web.jobs.fork_server", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
@@ -163,40 +163,40 @@ class Runner(threading.Thread):
         )
         theirs.close()
         self._control, self._ready, self._heard = ours, False, b""
-        self._selector.register(ours, selectors.EVENT_READ, self._hear_nursery)
+        self._selector.register(ours, selectors.EVENT_READ, self._read_fork_server)
 
-    def _stop_nursery(self) -> None:
-        """Close the nursery's socket: it kills its workers and ends."""
+    def _stop_fork_server(self) -> None:
+        """Close the fork server's socket: it kills its workers and ends."""
         if self._control is not None:
             self._selector.unregister(self._control)
             self._control.close()
             self._control = None
-        if self._nursery is not None:
+        if self._fork_server is not None:
             try:
-                self._nursery.wait(5)
+                self._fork_server.wait(5)
             except subprocess.TimeoutExpired:
-                self._nursery.kill()
-                self._nursery.wait()
-            self._nursery = None
+                self._fork_server.kill()
+                self._fork_server.wait()
+            self._fork_server = None
         for running in self._running.values():
             self._forget_channel(running)
             running.channel.close()
             shutil.rmtree(running.folder, ignore_errors=True)
         self._running.clear()
 
-    def _hear_nursery(self) -> None:
+    def _read_fork_server(self) -> None:
         packet = b""
         with contextlib.suppress(ConnectionResetError):
             packet = self._control.recv(65_536) if self._control is not None else b""
         if not packet:
-            self._nursery_died()
+            self._fork_server_ended()
             return
         *lines, self._heard = (self._heard + packet).split(b"\n")
         for line in lines:
             self._heed(json.loads(line))
 
     def _heed(self, message: dict[str, Any]) -> None:
-        """Take note of what the nursery says."""
+        """Take note of what the fork server says."""
         if "ready" in message:
             self._ready = True
         elif "started" in message:
@@ -205,16 +205,16 @@ class Runner(threading.Thread):
         elif (ended := self._running.pop(message["ended"], None)) is not None:
             self._finish(ended)
 
-    def _nursery_died(self) -> None:
+    def _fork_server_ended(self) -> None:
         """Its workers died with it: begin their jobs again, as after a restart."""
         LOG.error("the process that workers are forked from has ended; starting another")
         lost = [running.order for running in self._running.values()]
-        self._stop_nursery()
+        self._stop_fork_server()
         for order in lost:
             self._lose(order)
         time.sleep(TICK)
 
-    def _tell_nursery(self, message: dict[str, Any], *fds: int) -> None:
+    def _send_to_fork_server(self, message: dict[str, Any], *fds: int) -> None:
         if self._control is not None:
             line = json.dumps(message).encode() + b"\n"
             socket.send_fds(self._control, [line], list(fds))
@@ -246,7 +246,7 @@ class Runner(threading.Thread):
             "task": order.task,
             "memory": self._limits.job_memory,
         }
-        self._tell_nursery(message, theirs.fileno())
+        self._send_to_fork_server(message, theirs.fileno())
         theirs.close()
         self._say(order.id, [("state", {"state": "running"})])
 
@@ -332,7 +332,7 @@ class Runner(threading.Thread):
         while self._requests:
             id, number = self._requests.popleft()
             if id in self._running:
-                self._tell_nursery({"signal": id, "number": number})
+                self._send_to_fork_server({"signal": id, "number": number})
 
     def _watch(self, now: float) -> None:
         """Kill the workers that take too much memory or time."""
@@ -345,7 +345,7 @@ class Runner(threading.Thread):
                 running.killed = limits.too_long(self._limits.job_seconds)
             else:
                 continue
-            self._tell_nursery({"signal": running.order.id, "number": int(signal.SIGKILL)})
+            self._send_to_fork_server({"signal": running.order.id, "number": int(signal.SIGKILL)})
 
     def _sweep(self) -> None:
         """Delete the jobs that ended long ago, with their files."""
