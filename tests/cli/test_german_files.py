@@ -214,7 +214,8 @@ def test_frequent_codes_in_the_way_are_named(tmp_path: Path) -> None:
     ("days", "said"),
     [
         (["01/02/2020", "03/04/2021", "05/06/2022"], "Day and month of these dates may be"),
-        (["31.12.2020", "2021-05-06", "01.02.2022"] * 2, "Most values are dates of one format"),
+        (["31.12.2020", "2021-05-06", "06/05/2022"] * 2, "Most values are dates of one format"),
+        (["31.12.2020", "2021-05-06", "06/05/2022"] * 2, "A `format` can be several"),
         (["1,5", "2,25", "3.125", "4.5"], "decimal commas: state `decimal`"),
     ],
 )
@@ -222,6 +223,24 @@ def test_other_obstacles_are_said_too(tmp_path: Path, days: list[str], said: str
     rows = "".join(f'"{day}",{i}\n' for i, day in enumerate(days * 20))
     (tmp_path / "p.csv").write_text(f"wert,b\n{rows}", encoding="utf-8")
     assert said in shoal("init", "p.csv", folder=tmp_path).stdout
+
+
+def test_dates_written_in_two_ways_become_units_of_time(tmp_path: Path) -> None:
+    days = [f"{i % 28 + 1:02}.{i % 12 + 1:02}.{1950 + i % 40}" for i in range(300)]
+    days += [f"{1950 + i % 40}-{i % 12 + 1:02}-{i % 28 + 1:02}" for i in range(60)]
+    rows = "".join(f"{day},{'mw'[i % 2]}\n" for i, day in enumerate(days))
+    (tmp_path / "p.csv").write_text(f"Geburtsdatum,Geschlecht\n{rows}", encoding="utf-8")
+    run(tmp_path, "init", "p.csv")
+    birth = read(tmp_path / "p.yaml").attributes["Geburtsdatum"].hierarchy
+    assert isinstance(birth, Dates)
+    assert birth.format == "%Y-%m-%d | %d.%m.%Y"
+    run(tmp_path, "run", "p.yaml", "--json", "r.json")
+    names, released = rows_of_csv(tmp_path / "p-release.csv")
+    assert names == ["Geburtsdatum", "Geschlecht"]
+    assert min(Counter(map(tuple, released)).values()) >= 5
+    decades = {label[:3] for label, _ in released}
+    assert decades <= {"195", "196", "197", "198"}
+    run(tmp_path, "verify", "p-release.csv", "-d", "p.yaml", "--result", "r.json")
 
 
 def test_the_output_of_a_drafted_definition_is_plain_csv(folder: Path) -> None:

@@ -67,6 +67,25 @@ def test_another_format_is_read_when_given_and_sorted_by_time() -> None:
     assert hierarchy.labels == (("02.01.2020", "01.02.2020"), ("2020-01", "2020-02"), ("*",))
 
 
+def test_dates_of_several_formats_are_read_and_sorted_by_time() -> None:
+    hierarchy = dates(["02.01.2020", "2019-12-31"], ["month"], "%d.%m.%Y | %Y-%m-%d")
+    assert hierarchy.labels == (("2019-12-31", "02.01.2020"), ("2019-12", "2020-01"), ("*",))
+
+
+def test_a_text_that_is_two_dates_in_two_formats_is_not_covered() -> None:
+    both = "%d/%m/%Y | %m/%d/%Y"
+    assert dates(["31/12/2020", "12/31/2020", "05/05/2020"], ["year"], both).labels[1] == ("2020",)
+    with pytest.raises(BadHierarchy) as caught:
+        dates(["31/12/2020", "03/04/2020"], ["year"], both)
+    assert caught.value.code == "uncovered-value"
+
+
+@pytest.mark.parametrize("pattern", ["%d.%m.%Y |", "|", "%d.%m.%Y || %Y-%m-%d"])
+def test_an_empty_format_beside_others_is_a_mistake(pattern: str) -> None:
+    spec = Dates.model_validate({"date": "year", "format": pattern})
+    assert [each.key for each in spec.mistakes("hierarchy")] == ["hierarchy.format"]
+
+
 @pytest.mark.parametrize("pattern", ["%Y-%m", "%Q", "%"])
 def test_a_format_that_does_not_fit_is_named_in_the_remedy(pattern: str) -> None:
     with pytest.raises(BadHierarchy) as caught:

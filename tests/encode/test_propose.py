@@ -47,6 +47,16 @@ def test_dates_of_another_format_are_known_when_only_one_format_fits() -> None:
     assert propose(["03/07/2020", "04/07/2020"]) == Suppress()
 
 
+def test_dates_of_two_formats_get_both_where_each_is_certain() -> None:
+    both = Dates(date=("month",), format="%Y-%m-%d | %d.%m.%Y")
+    assert propose(["07.03.2020", "2020-03-09", "08.04.2020"]) == both
+    slashes = Dates(date=("month",), format="%Y-%m-%d | %d/%m/%Y")
+    assert propose(["2020-03-09", "17/03/2020", "05/04/2020"]) == slashes
+    assert propose(["2020-03-09", "03/07/2020", "04/07/2020"]) == Suppress()
+    assert propose(["2020-03-09", "07.03.2020", "x"]) == Suppress()
+    assert propose(["2020-03-09 10:00", "07.03.2020", "08.04.2020"]) == Suppress()
+
+
 @pytest.mark.parametrize(
     ("values", "length"),
     [(["81667", "12345"], 5), (["007", "123"], 3), (["A12", "B07"], 3), (["AB1", "1CD"], 3)],

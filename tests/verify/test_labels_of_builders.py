@@ -117,6 +117,16 @@ def test_dates_of_a_format(days: set[date], form: str) -> None:
     same_labels(Dates.model_validate({"date": ["month", "decade"], "format": form}), values)
 
 
+@given(
+    st.sets(st.dates(date(1000, 1, 1)), min_size=2),
+    st.sampled_from([("%d.%m.%Y", "%Y-%m-%d"), ("%m/%d/%Y", "%d.%m.%Y")]),
+)
+def test_dates_of_several_formats(days: set[date], forms: tuple[str, str]) -> None:
+    values = {day.strftime(forms[i % 2]) for i, day in enumerate(sorted(days))}
+    both = " | ".join(forms)
+    same_labels(Dates.model_validate({"date": ["month", "decade"], "format": both}), values)
+
+
 TREES = [
     {"any": ["a", "b"]},
     {"north": ["a", "b"], "south": {"sea": ["c"], "hill": {"top": ["d"]}}},

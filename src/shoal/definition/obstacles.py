@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shoal.definition.hierarchies.dates import COMMON_FORMATS, parse_date
+from shoal.definition.hierarchies.dates import COMMON_FORMATS, formats_of, parse_date
 from shoal.definition.hierarchies.numbers import parse_number
-from shoal.spellings import is_number, kind_of
+from shoal.spellings import is_date, is_number, kind_of
 
 LEAST_RECORDS, LEAST_SHARE = 20, 0.01
 """A text may be named if so many records have it, and this share of them."""
@@ -33,13 +33,18 @@ def obstacle(counts: Mapping[str, int]) -> str:
             )
         return _sentence("numbers", "intervals", others, counts)
     if kind == "dates":
+        if len(formats_of(counts)) == 1:
+            return ""
         failing = [[t for t in counts if parse_date(t, each) is None] for each in COMMON_FORMATS]
         if sum(not others for others in failing) > 1:
             return (
                 "Day and month of these dates may be exchanged, so none is assumed: state the"
                 ' format, {date: [month, year], format: "%d/%m/%Y"}.'
             )
-        return _sentence("dates of one format", "dates", min(failing, key=len), counts)
+        others = min(failing, key=len)
+        said = _sentence("dates of one format", "dates", others, counts)
+        several = ' A `format` can be several: "%d.%m.%Y | %Y-%m-%d".'
+        return said + several * all(map(is_date, others))
     return ""
 
 

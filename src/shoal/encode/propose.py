@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from shoal.definition.hierarchies.dates import COMMON_FORMATS, DATE_LABELS, parse_date
+from shoal.definition.hierarchies.dates import DATE_LABELS, formats_of, parse_date
 from shoal.definition.hierarchies.numbers import parse_number
 from shoal.definition.model import Dates, DateUnit, Hierarchy, Intervals, Mask, Suppress
 
@@ -93,10 +93,8 @@ def _widths(span: Decimal, least: int) -> list[Decimal]:
 
 
 def _dates(values: Sequence[str]) -> Dates | Suppress | None:
-    """The units that join some but not all dates, when one date format alone fits every value."""
-    fitting = [
-        p for p in COMMON_FORMATS if all(parse_date(value, p) is not None for value in values)
-    ]
+    """The units that join some but not all dates, when their format is certain."""
+    fitting = formats_of(values)
     if len(fitting) != 1:
         return None
     dates = [date for value in values if (date := parse_date(value, fitting[0])) is not None]

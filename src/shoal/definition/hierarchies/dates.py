@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
@@ -30,12 +30,26 @@ COMMON_FORMATS = (
 )
 """Formats in which dates are recognised; None is that of ISO, with or without a time."""
 
+MOST_FORMS = 4
+"""A column with dates of more forms than this is looked at by its owner."""
+BETWEEN = "|"
+"""What stands between several formats of one column."""
+
+
+def formats_in(pattern: str) -> list[str]:
+    """The formats of a pattern: `%d.%m.%Y | %Y-%m-%d` has two."""
+    return [each.strip() for each in pattern.split(BETWEEN)] if BETWEEN in pattern else [pattern]
+
 
 def parse_date(text: str, pattern: str | None = None) -> datetime | None:
     """The date and time in a text, as written there: a time zone is parsed and ignored.
 
-    Without a pattern (as in strftime) it must be an ISO date, with or without a time.
+    Without a pattern (as in strftime) it must be an ISO date, with or without a time. A pattern may
+    have several formats; a text that is different dates in two of them is none.
     """
+    if pattern is not None and BETWEEN in pattern:
+        found = {parse_date(text, each) for each in formats_in(pattern)} - {None}
+        return found.pop() if len(found) == 1 else None
     text = text.strip()
     try:
         if pattern is not None:
@@ -46,8 +60,36 @@ def parse_date(text: str, pattern: str | None = None) -> datetime | None:
         return None
 
 
+def formats_of(texts: Collection[str]) -> list[str | None]:
+    """The common formats that fit all texts; where none does, several of them in one pattern.
+
+    Texts of one form, with the same signs between their digits, must have one format alone.
+    """
+    fitting = _fitting(texts)
+    if fitting or not texts:
+        return fitting
+    forms: dict[str, list[str]] = {}
+    for text in texts:
+        forms.setdefault(re.sub(r"[0-9]+", "0", text.strip()), []).append(text)
+    if len(forms) > MOST_FORMS:
+        return []
+    found = [_fitting(same) for same in forms.values()]
+    if any(len(each) != 1 for each in found):
+        return []
+    stated = {"%Y-%m-%d" if form is None else form for [form] in found}
+    pattern = f" {BETWEEN} ".join(sorted(stated))
+    return [pattern] if all(parse_date(text, pattern) is not None for text in texts) else []
+
+
+def _fitting(texts: Collection[str]) -> list[str | None]:
+    return [p for p in COMMON_FORMATS if all(parse_date(t, p) is not None for t in texts)]
+
+
 class Dates(Kind):
-    """Dates coarsened to the listed units; `format` as in strftime, ISO dates by default."""
+    """Dates coarsened to the listed units; `format` as in strftime, ISO dates by default.
+
+    Several formats stand beside each other: `%d.%m.%Y | %Y-%m-%d`.
+    """
 
     units: Annotated[tuple[DateUnit, ...], BeforeValidator(as_list)] = Field(alias="date")
     format: str | None = None
@@ -76,7 +118,10 @@ class Dates(Kind):
         return len(self.units)
 
     def mistakes(self, key: str) -> Iterator[Mistake]:
-        """Units must be listed from short to long, and each lie in the next."""
+        """Units must be listed from short to long, and each lie in the next; no format is empty."""
+        if BETWEEN in (self.format or "") and "" in formats_in(self.format or ""):
+            remedy = f'write for example `format: "%d.%m.%Y {BETWEEN} %Y-%m-%d"`'
+            yield Mistake(f"{key}.format", "lists an empty format", remedy)
         key = f"{key}.date"
         if not self.units:
             yield Mistake(key, "lists no unit", "write for example `date: [month, year]`")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -245,6 +246,15 @@ def name_of(unit: str, day: date) -> str:
     return day.isoformat()[: {"year": 4, "month": 7, "day": 10}[unit]]
 
 
+def _only_day(text: str, stated: str) -> date | None:
+    """The day in one of the stated formats, unless another format makes it another time."""
+    read: set[datetime] = set()
+    for form in map(str.strip, stated.split("|")) if "|" in stated else [stated]:
+        with suppress(ValueError):
+            read.add(datetime.strptime(text, form).replace(tzinfo=None))
+    return next(iter(read)).date() if len(read) == 1 else None
+
+
 class DateLabels(Built):
     """One unit of the calendar per level, above dates as the source writes them."""
 
@@ -273,10 +283,7 @@ class DateLabels(Built):
         return bool(days) and all(day is not None and name_of(unit, day) == label for day in days)
 
     def _day(self, text: str) -> date | None:
-        try:
-            if self.spec.format is not None:
-                return datetime.strptime(text.strip(), self.spec.format).date()
-        except ValueError:
-            return None
+        if self.spec.format is not None:
+            return _only_day(text.strip(), self.spec.format)
         match = re.match(rf"({_ISO_DAY})(?:$|[T Z+-])", text.strip(), re.ASCII)
         return date.fromisoformat(match[1]) if match and is_unit("day", match[1]) else None
