@@ -82,6 +82,17 @@ def test_a_number_that_is_a_value_elsewhere_is_not_missing() -> None:
     assert found(age=[*AGES, *["999"] * 9], grams=[*sizes, "999", "999"]) == []
 
 
+def test_a_number_of_another_form_is_missing_where_it_is_not_far() -> None:
+    """All amounts have cents; 9999 alone has none."""
+    pay = [f"{DICE.randint(50_000, 2_000_000) / 100:.2f}" for _ in AGES]
+    ages = [*AGES, *["9999"] * 9]
+    assert found(age=ages, pay=[*pay, *["9999"] * 9]) == ["9999"]
+    assert found(pay=[*pay, *["9999"] * 9]) == []
+    assert found(age=ages, pay=[*pay, *["9999"] * 9, *["1200"] * 9]) == []
+    assert found(age=ages, pay=[*pay, *["9999.00"] * 9]) == ["9999"]
+    assert found(age=ages, pay=[*pay[:5], *["9999"] * 9]) == []
+
+
 def test_the_kind_of_a_column_is_that_of_most_of_its_values() -> None:
     assert kind_of(Counter(AGES)) == "numbers"
     assert kind_of(Counter(DAYS)) == "dates"

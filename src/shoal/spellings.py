@@ -6,7 +6,8 @@ columns of a definition, so a text is one only if it is no plausible value anywh
 - a well-known spelling, such as `k.A.` or `n/a`, wherever it occurs;
 - a text that may be a value elsewhere (`nd`, `.`), or any frequent text without a digit, if all
   columns that have it hold numbers or dates otherwise;
-- a number such as 9999 or -1, if it is frequent and far from all other numbers of its columns.
+- a number such as 9999 or -1, if it is frequent and far from all other numbers of its columns; a
+  column whose other numbers all have decimals does not speak against it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TypeAlias
 
 Counts: TypeAlias = Mapping[str | None, int]
@@ -59,6 +61,10 @@ FREQUENT, OFTEN = 0.005, 3
 """A text is frequent if this share of the records, and at least so many of them, have it."""
 FAR = 2.5
 """A number stands for a missing value if it is so many times as large as all others."""
+MANY_DECIMALS = 20
+"""So many different numbers with decimals show that a whole number among them is something else."""
+MOST_FAR, LEAST_NEAR = 3, 10
+"""Up to so many numbers may be far from the others, of which there must be so many."""
 LONGEST = 20
 FEW_WORDS = 3
 """A column has at most so many different spellings of missing values that are not well known."""
@@ -80,6 +86,18 @@ def is_number(text: str) -> bool:
 def is_date(text: str) -> bool:
     """Whether a text has the form of a date, with or without a time."""
     return len(text) <= 60 and _DATE.fullmatch(text) is not None
+
+
+def far_numbers(numbers: Collection[Decimal]) -> frozenset[Decimal]:
+    """Numbers so much larger than all others, with either sign, that they may mean missing."""
+    rising = sorted(set(numbers), key=abs)
+    far = 0
+    while far < MOST_FAR and len(rising) - far > LEAST_NEAR:
+        near, next_one = abs(rising[-far - 2]), abs(rising[-far - 1])
+        if near == 0 or next_one < Decimal(FAR) * near:
+            break
+        far += 1
+    return frozenset(rising[len(rising) - far :])
 
 
 def kind_of(counts: Counts | Mapping[str, int], missing: Collection[str] = ()) -> str | None:
@@ -163,11 +181,24 @@ def _in_the_way(texts: Iterable[str], having: Mapping[str, list[_Column]]) -> li
 
 def _far_numbers(texts: Iterable[str], having: Mapping[str, list[_Column]]) -> list[Spelling]:
     """Numbers such as 9999 and -1 that are frequent and far from all others of their columns."""
-    return [
-        Spelling(text, "It is frequent, and far from all other numbers where it occurs.")
-        for text in texts
-        if all(column.kind == "numbers" and _is_far(text, column) for column in having[text])
-    ]
+    found: list[Spelling] = []
+    for text in texts:
+        columns = having[text]
+        far = [c.kind == "numbers" and _is_far(text, c) for c in columns]
+        if any(far) and all(
+            f or _is_of_other_form(text, c) for f, c in zip(far, columns, strict=True)
+        ):
+            where = "where it occurs" if all(far) else "of a column"
+            reason = f"It is frequent, and far from all other numbers {where}."
+            found.append(Spelling(text, reason))
+    return found
+
+
+def _is_of_other_form(text: str, column: _Column) -> bool:
+    """Whether a whole number stands among many numbers that all have decimals."""
+    others = [each for each in column.counts if each and each != text and is_number(each)]
+    decimals = all(re.search("[.,][0-9]", each) for each in others)
+    return column.kind == "numbers" and text.isdigit() and decimals and len(others) >= MANY_DECIMALS
 
 
 def _is_far(text: str, column: _Column) -> bool:

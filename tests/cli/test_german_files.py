@@ -225,6 +225,17 @@ def test_other_obstacles_are_said_too(tmp_path: Path, days: list[str], said: str
     assert said in shoal("init", "p.csv", folder=tmp_path).stdout
 
 
+def test_a_rare_number_for_missing_values_is_said_and_spoils_no_intervals(tmp_path: Path) -> None:
+    rows = "".join(f"{20 + i % 60},x\n" for i in range(1000))
+    (tmp_path / "p.csv").write_text(f"age,b\n{rows}9998,x\n9998,x\n", encoding="utf-8")
+    said = run(tmp_path, "init", "p.csv")
+    assert "age: 2 records have 1 number far from all others. List it as missing if" in said
+    assert "9998" not in said + (tmp_path / "p.yaml").read_text(encoding="utf-8")
+    age = read(tmp_path / "p.yaml").attributes["age"].hierarchy
+    assert isinstance(age, Intervals)
+    assert age.widths[-1] <= 20
+
+
 def test_dates_written_in_two_ways_become_units_of_time(tmp_path: Path) -> None:
     days = [f"{i % 28 + 1:02}.{i % 12 + 1:02}.{1950 + i % 40}" for i in range(300)]
     days += [f"{1950 + i % 40}-{i % 12 + 1:02}-{i % 28 + 1:02}" for i in range(60)]

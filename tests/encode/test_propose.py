@@ -17,6 +17,14 @@ def test_ages_get_round_widths() -> None:
     assert propose([str(age) for age in range(17, 91)]) == Intervals(intervals=(5.0, 10.0, 20.0))
 
 
+def test_a_number_far_from_all_others_does_not_widen_the_intervals() -> None:
+    ages = [str(age) for age in range(17, 91)]
+    for far in (["999"], ["9999"], ["-9999"], ["999", "99999"], ["-1e9", "7e200"]):
+        assert propose([*ages, *far]) == propose(ages)
+    assert propose([*ages, "180"]) != propose(ages)
+    assert propose(["1", "10", "100", "1000"]) == Intervals(intervals=(50.0, 100.0, 200.0))
+
+
 def test_fractions_get_small_widths() -> None:
     assert propose(["0.1", "0.25", "0.9"]) == Intervals(intervals=(0.05, 0.1, 0.2))
 

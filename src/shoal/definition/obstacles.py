@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from shoal.definition.hierarchies.dates import COMMON_FORMATS, formats_of, parse_date
 from shoal.definition.hierarchies.numbers import parse_number
-from shoal.spellings import is_date, is_number, kind_of
+from shoal.spellings import far_numbers, is_date, is_number, kind_of
 
 LEAST_RECORDS, LEAST_SHARE = 20, 0.01
 """A text may be named if so many records have it, and this share of them."""
@@ -31,6 +31,8 @@ def obstacle(counts: Mapping[str, int]) -> str:
                 f"{_records(others, counts)} decimal commas: state `decimal` of the source, which"
                 " CSV and Excel files can have, or store them with points."
             )
+        if not others:
+            return _far(counts)
         return _sentence("numbers", "intervals", others, counts)
     if kind == "dates":
         if len(formats_of(counts)) == 1:
@@ -48,6 +50,20 @@ def obstacle(counts: Mapping[str, int]) -> str:
     return ""
 
 
+def _far(counts: Mapping[str, int]) -> str:
+    """A sentence on numbers that may stand for missing values; empty if there are none."""
+    numbers = {text: number for text in counts if (number := parse_number(text)) is not None}
+    far = far_numbers(numbers.values())
+    texts = [text for text, number in numbers.items() if number in far]
+    if not texts:
+        return ""
+    what, them = ("number", "it") if len(texts) == 1 else ("different numbers", "them")
+    return (
+        f"{_records(texts, counts)} {len(texts):,} {what} far from all others"
+        f"{_named(texts, counts)}. List {them} as missing if no value is meant."
+    )
+
+
 def _records(texts: list[str], counts: Mapping[str, int]) -> str:
     records = sum(counts[text] for text in texts)
     return "1 record has" if records == 1 else f"{records:,} records have"
@@ -57,13 +73,18 @@ def _sentence(what: str, lost: str, texts: list[str], counts: Mapping[str, int])
     """How many values are of another kind, and which where they are frequent."""
     if not texts:
         return ""
+    values = "value" if len(texts) == 1 else "different values"
+    return (
+        f"Most values are {what}, but {_records(texts, counts)} {len(texts):,} {values} of another"
+        f" kind{_named(texts, counts)}. So no {lost} are proposed: correct them, or list them as"
+        " missing."
+    )
+
+
+def _named(texts: list[str], counts: Mapping[str, int]) -> str:
+    """The texts that may be named, the most frequent first."""
     most = max(LEAST_RECORDS, LEAST_SHARE * sum(counts.values()))
     frequent = [text for text in texts if counts[text] >= most and text.isprintable()]
     frequent.sort(key=lambda text: (-counts[text], text))
     named = ", ".join(repr(text[:20]) for text in frequent[:MOST_NAMED])
-    values = "value" if len(texts) == 1 else "different values"
-    among = f", among them {named}" if named else ""
-    return (
-        f"Most values are {what}, but {_records(texts, counts)} {len(texts):,} {values} of another"
-        f" kind{among}. So no {lost} are proposed: correct them, or list them as missing."
-    )
+    return f", among them {named}" if named else ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from shoal.definition.hierarchies.dates import DATE_LABELS, formats_of, parse_date
 from shoal.definition.hierarchies.numbers import parse_number
 from shoal.definition.model import Dates, DateUnit, Hierarchy, Intervals, Mask, Suppress
+from shoal.spellings import far_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,12 +60,16 @@ def _mask_of_digits(values: Sequence[str]) -> Mask | None:
 
 
 def _intervals(values: Sequence[str]) -> Intervals | Suppress | None:
-    """Intervals when all values are numbers; suppression when their range is too small to cut."""
+    """Intervals when all values are numbers; suppression when their range is too small to cut.
+
+    A few numbers far from all others, such as 9999 for a missing age, do not count for the range.
+    """
     numbers = [number for value in values if (number := parse_number(value)) is not None]
     if len(numbers) < len(values):
         return None
     whole = all(number == number.to_integral_value() for number in numbers)
-    widths = _widths(max(numbers) - min(numbers), least=2 if whole else 0)
+    near = set(numbers) - far_numbers(numbers)
+    widths = _widths(max(near) - min(near), least=2 if whole else 0)
     return Intervals(intervals=tuple(map(float, widths))) if widths else Suppress()
 
 
