@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
+import shoal
 from shoal.definition.check import against_columns
 from shoal.definition.model import Files
 from shoal.definition.read import from_mapping, read
-from shoal.errors import BadDefinition, Mistake
+from shoal.errors import BadData, BadDefinition, Mistake
 
 QI = {"role": "quasi-identifier"}
 SOUND: Mapping[str, Any] = {"source": "x.csv", "k": 5, "attributes": {"q": QI}}
@@ -491,3 +495,25 @@ def test_data_in_place_of_a_definition_is_named_with_a_command_to_paste(tmp_path
     assert str(refused.value.mistakes[0]) == (
         f"file: is data, not a definition; try `shoal init '{data}'`"
     )
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_database_in_place_of_a_definition_or_of_a_file_is_named_with_its_url(
+    kind: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "the clinic.db"
+    with connect(kind, file) as database:
+        database.execute("CREATE TABLE patients (age TEXT)")
+    command = f"shoal init '{kind}:///{file}' --table NAME"
+    with pytest.raises(BadDefinition) as refused:
+        read(file)
+    assert str(refused.value.mistakes[0]) == f"file: is data, not a definition; try `{command}`"
+    with pytest.raises(BadData, match="is a database") as unread:
+        shoal.check(file, ["age"])
+    assert unread.value.code == "unknown-format"
+    assert command.removeprefix("shoal init ") in unread.value.hint
+
+
+def connect(kind: str, file: Path) -> Any:
+    """A connection to a new database that is closed in the end."""
+    return closing(sqlite3.connect(file) if kind == "sqlite" else duckdb.connect(file))

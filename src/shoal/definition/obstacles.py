@@ -60,7 +60,8 @@ def _far(counts: Mapping[str, int]) -> str:
     what, them = ("number", "it") if len(texts) == 1 else ("different numbers", "them")
     return (
         f"{_records(texts, counts)} {len(texts):,} {what} far from all others"
-        f"{_named(texts, counts)}. List {them} as missing if no value is meant."
+        f"{_named(texts, counts)}. List {them} as missing if no value is meant; a record that holds"
+        " sums of the others does not belong in the table."
     )
 
 

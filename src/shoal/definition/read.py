@@ -21,6 +21,7 @@ from shoal.definition.hierarchies.listed import near_files
 from shoal.definition.model import ROLES, Attribute, Definition
 from shoal.definition.parse import Parsed, Unreadable, parse_json, parse_yaml
 from shoal.definition.scalars import shown
+from shoal.engines.database_files import options_for
 from shoal.errors import BadDefinition, Mistake
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ _DATA = {
 }
 """Endings of files that hold records; those of JSON and XML may be definitions too."""
 
-_MARKS_OF_DATA = (b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"SQLite format 3")
-"""How files of Parquet, Excel, gzip, zstd and SQLite begin."""
+_MARKS_OF_DATA = (b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+"""How files of Parquet, Excel, gzip and zstd begin."""
 
 _EXAMPLE = "begin with `source:`, `k:` and `attributes:`, or let `shoal init DATA` write one"
 
@@ -69,7 +70,7 @@ def read(path: str | Path) -> Definition:
     if path.suffix.lower() in _DATA and path.is_file():
         _refuse_data(file)
     text = content(path)
-    if _is_data(text):
+    if _is_data(text) or options_for(path):
         _refuse_data(file)
     return from_parsed(parse(text, file, path.suffix.lower()), file, path.parent)
 
@@ -161,7 +162,8 @@ def _is_data(text: bytes) -> bool:
 
 
 def _refuse_data(file: str) -> NoReturn:
-    _refuse(file, "is data, not a definition", f"try `shoal init {shlex.quote(file)}`")
+    data = options_for(Path(file)) or shlex.quote(file)
+    _refuse(file, "is data, not a definition", f"try `shoal init {data}`")
 
 
 def _refuse(file: str, what: str, remedy: str) -> NoReturn:

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal import plugins
+from shoal.engines.database_files import options_for
 from shoal.engines.options import NATIVE
 from shoal.errors import BadData, BadOutput, MissingExtra, UserError, did_you_mean, quoted
 
@@ -104,6 +105,13 @@ class Plugged:
         if stated == "json" and by_ending == "json lines":
             return by_ending, packing
         name = stated or by_ending or self._by_ending(path, ending)
+        if name is None and (database := options_for(path)) is not None:
+            raise self.error(
+                f"{path} is a database",
+                code=self.code,
+                hint=f"give its URL and a table in place of its path: {database}; in a definition:"
+                " {url: ..., table: NAME}",
+            )
         if name is None:
             known = [*ENDINGS, *plugins.endings(self.kind)]
             raise self.error(
