@@ -136,6 +136,7 @@ def test_what_spark_reads_is_an_address(
         (["people.csv", "--query", "SELECT 1"], "is no URL of a database"),
         (["people.csv", "--master", "local"], "goes with --spark"),
         (["http://people.csv", "--table", "t"], "http"),
+        (["https://example.org/people.csv"], "download the file, and give its path"),
     ],
 )
 def test_an_address_that_is_none_is_an_error_with_its_remedy(

@@ -72,6 +72,9 @@ def address_of(
             raise typer.BadParameter(message, param_hint=f"--{name}")
     if master is not None and not spark:
         raise typer.BadParameter("goes with --spark", param_hint="--master")
+    if data.startswith(("http://", "https://")):
+        message = f"{data} is on the web: download the file, and give its path"
+        raise typer.BadParameter(message, param_hint="the data")
     if kind == "url" and table is None and query is None:
         message = "say which table of the database, as in --table patients, or give a --query"
         raise typer.BadParameter(message, param_hint="--table")

@@ -72,8 +72,8 @@ def _unsupported(scheme: str) -> BadData:
     return BadData(
         f"databases of the kind {scheme!r} are not supported{did_you_mean(scheme, DIALECTS)}",
         code="unsupported-database",
-        hint=f"supported are {titles}; export the table of another database to a file, such as CSV"
-        " or Parquet, and read that",
+        hint=f"supported are {titles}, and DuckDB by duckdb:///; export the table of another"
+        " database to a file, such as CSV or Parquet, and read that",
     )
 
 
