@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,32 +92,77 @@ def demo_folder(finished_demo: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished_demo, tmp_path / "work", dirs_exist_ok=True))
 
 
+FROM_NOTHING = ("docs/index.md", "docs/tutorial.md")
+"""Pages that begin in an empty folder; on all others the reader is in the folder of the demo."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("python", "console"), ids=name_of)
-def test_every_code_block_of_a_page_runs(page: Path, demo_folder: Path, programs: Path) -> None:
-    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
+def test_every_code_block_of_a_page_runs(
+    page: Path, demo_folder: Path, programs: Path, tmp_path: Path
+) -> None:
+    terminal = Terminal(demo_folder, programs)
+    if name_of(page) in FROM_NOTHING:
+        terminal.folder = tmp_path / "empty"
+        terminal.folder.mkdir()
     for block in blocks(page, "python", "console", "yaml"):
         place = f"{name_of(page)} line {block.line}"
         if block.file:
-            (demo_folder / block.file).write_text(block.text, encoding="utf-8")
+            (terminal.folder / block.file).write_text(block.text, encoding="utf-8")
         elif block.language == "yaml":
             continue
         elif block.language == "python":
-            expect(0, python(block.text, folder=demo_folder), place)
+            expect(0, python(block.text, folder=terminal.folder), place)
         else:
             for command, code in commands(block):
-                expect(code, shell(command, demo_folder, path), f"{place}: {command}")
+                expect(code, terminal.run(command), f"{place}: {command}")
 
 
-def shell(command: str, folder: Path, path: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.mark.slow
+def test_the_commands_of_the_readme_run_once_it_is_installed(
+    programs: Path, tmp_path: Path
+) -> None:
+    (block,) = blocks(ROOT / "README.md", "bash")
+    install, own = block.text.replace(".venv/bin/", "").splitlines()
+    terminal = Terminal(tmp_path, programs)
+    expect(0, terminal.run(install.rpartition(" && ")[2]), install)
+    shutil.copy(tmp_path / "shoal-demo" / "patients.csv", tmp_path)
+    expect(0, terminal.run(own), own)
+
+
+@pytest.mark.parametrize(
+    ("block", "code"), [("$ false\n", 1), ("$ true # exit 3\n", 0), ("$ cd missing\n", 1)]
+)
+def test_a_command_that_ends_in_another_way_than_a_page_says_is_found(
+    block: str, code: int, programs: Path, tmp_path: Path
+) -> None:
+    ((command, stated),) = commands(Block("console", block, 1, None))
+    done = Terminal(tmp_path, programs).run(command)
+    assert done.returncode == code
+    with pytest.raises(AssertionError, match="the page"):
+        expect(stated, done, "the page")
+
+
+class Terminal:
+    """One terminal for all commands of a page: it stays in the folder where a command leads."""
+
+    def __init__(self, folder: Path, programs: Path) -> None:
+        self.folder = folder
+        folders = [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+        self._path = os.pathsep.join(folders)
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        with tempfile.NamedTemporaryFile() as place:
+            done = subprocess.run(
+                ["bash", "-c", f'{command}\ncode=$?; pwd >"$PLACE"; exit $code'],
+                cwd=self.folder,
+                env={**os.environ, "PATH": self._path, "PLACE": place.name},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            self.folder = Path(place.read().decode().strip() or self.folder)
+        return done
 
 
 def expect(code: int, done: subprocess.CompletedProcess[str], place: str) -> None:
