@@ -497,6 +497,15 @@ def test_data_in_place_of_a_definition_is_named_with_a_command_to_paste(tmp_path
     )
 
 
+def test_a_file_of_something_else_has_one_mistake() -> None:
+    result = {"status": "optimal", "levels": {}, "loss": 0.5, "records": 9, "strategy": "box"}
+    assert str(only(result)) == (
+        "file: is no definition: it has none of the keys `source`, `k` and `attributes`; give the "
+        "file that says what to release"
+    )
+    assert len(found_in({"sources": "x.csv", "K": 5, "attribute": {}})) > 1
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 def test_a_database_in_place_of_a_definition_or_of_a_file_is_named_with_its_url(
     kind: str, tmp_path: Path

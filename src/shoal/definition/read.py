@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 LARGEST = 10_000_000
 """More bytes than any definition needs; a large hierarchy belongs in a file of its own."""
 
+MANY_KEYS = 5
+"""A file with so many keys, and none of those that a definition must have, is something else."""
+
 KeyPath: TypeAlias = tuple[str | int, ...]
 """The keys from the top of a definition down to one of its values."""
 
@@ -176,6 +179,11 @@ def from_parsed(parsed: Parsed, file: str, folder: Path) -> Definition:
     if not isinstance(data, Mapping):
         what = "is empty" if data is None else f"holds {shown(data)}, not a mapping of keys"
         raise BadDefinition(file, [Mistake("file", what, _EXAMPLE)])
+    if len(data) >= MANY_KEYS and not {"source", "k", "attributes"} & set(data):
+        what = "is no definition: it has none of the keys `source`, `k` and `attributes`"
+        raise BadDefinition(
+            file, [Mistake("file", what, "give the file that says what to release")]
+        )
     mistakes = list(parsed.mistakes)
     broken: list[KeyPath] = list(parsed.left_out)
     try:
