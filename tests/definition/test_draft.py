@@ -55,6 +55,8 @@ def role(found: Profile, hierarchy: Hierarchy | None = None) -> str:
         (column("salary-class", 2), Suppress(), "sensitive"),
         (column("diagnosis", 1), Suppress(), "keep"),
         (column("bilirubin", 900, pattern="{}.25"), NUMBERS, "keep"),
+        (column("amount", 990, pattern="{}.25"), NUMBERS, "drop"),
+        (column("amount", 15, records=15, pattern="{}.25"), NUMBERS, "keep"),
         (column("steps", 600), NUMBERS, "keep"),
         (
             column("notes", 950, pattern="patient {} came in the night and felt better"),

@@ -31,6 +31,9 @@ MOST_NODES = 20_000
 FEW = 50
 """Up to so many distinct values a column is a category, not a measurement."""
 
+ALONE = 0.95
+"""Measurements of which so many are different find the record of whoever is known to have one."""
+
 MANY = 20
 """From so many distinct values on, a number or a name may be that of a person."""
 
@@ -161,6 +164,13 @@ def _role(profile: Profile, hierarchy: Hierarchy | None) -> tuple[Role, str, boo
     if profile.alike:
         agree = f"Records with the same value agree in {_listed(profile.alike)}"
         return "identifier", f"{agree}, so it seems to identify persons.", False
+    if _is_measured(profile, hierarchy) and profile.share >= ALONE and profile.records >= MANY:
+        what = "Numbers that look measured, but nearly every record has one of its own, which finds"
+        return (
+            "drop",
+            f"{what} it where it is known. Keep them if nobody else can know them.",
+            False,
+        )
     if _is_measured(profile, hierarchy):
         return "keep", "Numbers that look measured; others will hardly know them.", False
     if profile.share >= 0.9 and profile.records >= 20 and not isinstance(hierarchy, Dates):
