@@ -46,6 +46,16 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def small_sources(sources: Path) -> Path:
+    """The same, but with next to nothing to compile: only the checksum."""
+    for file in sources.glob("*.c"):
+        file.write_text("typedef int nothing;\n")
+    checksum = "const char *shoal_sources(void) { return SHOAL_SOURCES; }\n"
+    (sources / "search.c").write_text(checksum)
+    return sources
+
+
+@pytest.fixture
 def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without any C compiler."""
     monkeypatch.delenv("CC", raising=False)
@@ -53,22 +63,22 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
 
 
-def test_the_library_is_built_beside_its_sources_and_nothing_else_is_left(sources: Path) -> None:
-    (sources / "search.c").write_text("const char *shoal_sources(void) { return SHOAL_SOURCES; }\n")
-    before = set(sources.iterdir())
+def test_the_library_is_built_beside_its_sources_and_nothing_else_is_left(
+    small_sources: Path,
+) -> None:
+    before = set(small_sources.iterdir())
     built = build.build()
-    assert set(sources.iterdir()) - before == {built}
+    assert set(small_sources.iterdir()) - before == {built}
     assert library._open(built).shoal_sources().decode() == build.checksum()
 
 
-def test_a_library_that_is_older_than_its_sources_is_refused(sources: Path) -> None:
-    (sources / "search.c").write_text("const char *shoal_sources(void) { return SHOAL_SOURCES; }\n")
+def test_a_library_that_is_older_than_its_sources_is_refused(small_sources: Path) -> None:
     built = build.build()
-    with (sources / "state.h").open("a") as file:
+    with (small_sources / "state.h").open("a") as file:
         file.write("/* changed */\n")
     with pytest.raises(NoCompiledSearch, match="is older than its sources; run `python -m"):
         library._open(built)
-    assert library._open(build.build(sources / f"again{build.SUFFIX}"))
+    assert library._open(build.build(small_sources / f"again{build.SUFFIX}"))
 
 
 def test_line_ends_do_not_change_the_checksum(sources: Path) -> None:
@@ -78,8 +88,8 @@ def test_line_ends_do_not_change_the_checksum(sources: Path) -> None:
     assert build.checksum() == before
 
 
-def test_an_error_of_the_compiler_is_reported_with_its_words(sources: Path) -> None:
-    (sources / "search.c").write_text("int f(void) { return nothing_of_this_name; }\n")
+def test_an_error_of_the_compiler_is_reported_with_its_words(small_sources: Path) -> None:
+    (small_sources / "search.c").write_text("int f(void) { return nothing_of_this_name; }\n")
     with pytest.raises(BuildFailed, match="nothing_of_this_name"):
         build.build()
     assert not build.library_path().exists()
