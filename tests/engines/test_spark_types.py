@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -187,6 +187,14 @@ def frame_of(session: Any, values: Sequence[str]) -> Any:
     return session.sql(f"SELECT * FROM VALUES {rows} AS rows(q, all)")
 
 
+def wide_frame_of(session: Any, columns: Mapping[str, Sequence[str]]) -> Any:
+    """One column for each list of values, beside one with the same text everywhere."""
+    rows = zip(*(spread(values) for values in columns.values()), strict=True)
+    texts = ", ".join(f"({', '.join(row)}, 'x')" for row in rows)
+    names = ", ".join(f"`{name}`" for name in columns)
+    return session.sql(f"SELECT * FROM VALUES {texts} AS rows({names}, all)")
+
+
 @pytest.mark.parametrize("name", SQL_TYPES)
 def test_types_of_spark_are_released_as_they_were_counted(name: str, spark_session: Any) -> None:
     frame = frame_of(spark_session, SQL_TYPES[name])
@@ -196,8 +204,15 @@ def test_types_of_spark_are_released_as_they_were_counted(name: str, spark_sessi
     )
     stored = Counter(map(repr, quasi.toArrow()["q"].to_pylist()))
     assert stored == {repr(None): 4, **{value: n for value, n in given.items() if n >= K}}
+
+
+def test_types_of_spark_keep_their_values(spark_session: Any) -> None:
+    frame = wide_frame_of(spark_session, SQL_TYPES)
     kept = shoal.anonymize(frame, ["all"], k=8, others="keep")
-    assert Counter(map(repr, kept.toArrow()["q"].to_pylist())) == given
+    given, released = frame.toArrow(), kept.toArrow()
+    for name in SQL_TYPES:
+        expected = Counter(map(repr, given[name].to_pylist()))
+        assert Counter(map(repr, released[name].to_pylist())) == expected, name
 
 
 NOT_COMPARED: dict[str, str] = {
@@ -208,21 +223,27 @@ NOT_COMPARED: dict[str, str] = {
     "map": "map('a', 1)",
     "variant": "parse_json('{\"a\": 1}')",
 }
+NOT_KEPT = ("map", "variant")
 
 
 @pytest.mark.parametrize("name", NOT_COMPARED)
-def test_types_of_spark_without_a_text_are_refused_before_the_search_or_kept(
+def test_types_of_spark_without_a_text_are_refused_before_the_search(
     name: str, spark_session: Any
 ) -> None:
     frame = frame_of(spark_session, [NOT_COMPARED[name]] * 3)
     with pytest.raises(shoal.BadData) as caught:
         shoal.anonymize(frame, ["q"], k=K, others="drop")
     assert caught.value.code in ("unsupported-type", "column-not-comparable")
-    if name in ("map", "variant"):
+    if name in NOT_KEPT:
         with pytest.raises(shoal.BadData) as caught:
             shoal.anonymize(frame, ["all"], k=K, others="keep")
         assert caught.value.code == "column-not-comparable"
-        return
+
+
+def test_types_of_spark_without_a_text_are_kept(spark_session: Any) -> None:
+    columns = {name: [NOT_COMPARED[name]] * 3 for name in NOT_COMPARED if name not in NOT_KEPT}
+    frame = wide_frame_of(spark_session, columns)
     kept = shoal.anonymize(frame, ["all"], k=K, others="keep")
-    texts = [each.selectExpr("CAST(q AS STRING)").collect() for each in (kept, frame)]
-    assert texts[0] == texts[1]
+    texts = [f"CAST({name} AS STRING)" for name in columns]
+    given, released = (each.selectExpr(*texts).collect() for each in (frame, kept))
+    assert released == given
