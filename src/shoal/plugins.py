@@ -139,23 +139,43 @@ def _load(kind: str, point: EntryPoint) -> Any:
 
 
 def _points(kind: str) -> tuple[EntryPoint, ...]:
-    return _scan(tuple((folder, _changed(folder)) for folder in sys.path))[kind]
+    return _scan(tuple(_distributions(folder, _changed(folder)) for folder in sys.path))[kind]
 
 
 @functools.lru_cache(maxsize=8)
 def _scan(
-    folders: tuple[tuple[str, int], ...],  # noqa: ARG001 the key of the cache
+    folders: tuple[frozenset[tuple[str, int]], ...],  # noqa: ARG001 the key of the cache
 ) -> dict[str, tuple[EntryPoint, ...]]:
     """The entry points of each kind, by name.
 
-    A scan reads the metadata of every installed distribution. It is kept until a folder of the
-    import path changes, as it does when something is installed.
+    A scan reads the metadata of every installed distribution. It is kept until the distributions in
+    a folder of the import path change, as they do when something is installed.
     """
     found = entry_points()
     return {
         kind: tuple(sorted(found.select(group=group), key=lambda point: point.name))
         for kind, group in GROUPS.items()
     }
+
+
+@functools.lru_cache(maxsize=64)
+def _distributions(
+    folder: str,
+    changed: int,  # noqa: ARG001 part of the key of the cache
+) -> frozenset[tuple[str, int]]:
+    """The metadata folders in a folder of the import path, and when each changed.
+
+    Other files do not count: a script often writes its releases into the folder that it is in.
+    """
+    try:
+        with os.scandir(folder or ".") as entries:
+            return frozenset(
+                (entry.path, entry.stat().st_mtime_ns)
+                for entry in entries
+                if entry.name.endswith((".dist-info", ".egg-info"))
+            )
+    except OSError:
+        return frozenset()
 
 
 def _changed(folder: str) -> int:
