@@ -252,6 +252,9 @@ def test_dates_written_in_two_ways_become_units_of_time(tmp_path: Path) -> None:
     decades = {label[:3] for label, _ in released}
     assert decades <= {"195", "196", "197", "198"}
     run(tmp_path, "verify", "p-release.csv", "-d", "p.yaml", "--result", "r.json")
+    run(tmp_path, "run", "p.yaml", "--recoding", "local", "-o", "local.csv")
+    names, released = rows_of_csv(tmp_path / "local.csv")
+    assert min(Counter(map(tuple, released)).values()) >= 5
 
 
 def test_the_output_of_a_drafted_definition_is_plain_csv(folder: Path) -> None:

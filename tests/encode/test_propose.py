@@ -61,6 +61,8 @@ def test_dates_of_two_formats_get_both_where_each_is_certain() -> None:
     slashes = Dates(date=("month",), format="%Y-%m-%d | %d/%m/%Y")
     assert propose(["2020-03-09", "17/03/2020", "05/04/2020"]) == slashes
     assert propose(["2020-03-09", "03/07/2020", "04/07/2020"]) == Suppress()
+    same_day = ["07.03.2020", "2020-03-07", "2020-03-09", "08.04.2020"]
+    assert propose(same_day) == Dates(date=("month",), format="%Y-%m-%d | %d.%m.%Y")
     assert propose(["2020-03-09", "07.03.2020", "x"]) == Suppress()
     assert propose(["2020-03-09 10:00", "07.03.2020", "08.04.2020"]) == Suppress()
 

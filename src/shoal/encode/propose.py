@@ -105,7 +105,9 @@ def _dates(values: Sequence[str]) -> Dates | Suppress | None:
     dates = [date for value in values if (date := parse_date(value, fitting[0])) is not None]
     units: list[DateUnit] = []
     finer = len(values)
-    for unit in _UNITS:
+    # A day is called as ISO dates are: among them, the label of a day would be a value too.
+    beside_iso = "%Y-%m-%d" in (fitting[0] or "")
+    for unit in _UNITS[beside_iso:]:
         labels = len({DATE_LABELS[unit](date) for date in dates})
         if 1 < labels < finer:
             units.append(unit)
