@@ -49,10 +49,12 @@ static void count_records(State *state, const Frame *frame, const Splitters *by,
             const uint32_t width = (uint32_t)groups_at(state, j, level);
             const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
             const UInt32s above = n == 0 ? class_of : cell_of;
+            UNROLLED
             for (int64_t t = first; t < end; t++) {
                 AT(cell_of, t) = AT(above, t) * width + AT(group, AT(column, t));
             }
         }
+        UNROLLED
         for (int64_t t = first; t < end; t++) AT(counts, AT(cell_of, t)) += AT(weights, t);
     }
 }
@@ -91,10 +93,12 @@ static void tally(State *state, const Frame *frame, int64_t j, int64_t level) {
     const Int32s weights = weights_of(state, frame), counts = PART(state->counts, 0, cells);
     fill_with_zeros(counts);
     if (level == 0 && AT(state->are_codes, j)) {
+        UNROLLED
         for (int64_t t = 0; t < tuples; t++) {
             AT(counts, AT(class_of, t) * width + AT(column, t)) += AT(weights, t);
         }
     } else {
+        UNROLLED
         for (int64_t t = 0; t < tuples; t++) {
             const uint32_t cell = AT(class_of, t) * width + AT(group, AT(column, t));
             AT(counts, cell) += AT(weights, t);
@@ -116,7 +120,7 @@ static bool diverse(const State *state, int64_t at, int64_t cells) {
 
 /* Whether the class in a cell is kept. Where persons are counted, `settle` must have been called
  * (persons.h). */
-static bool stays(const State *state, int64_t at, int64_t cells) {
+static inline bool stays(const State *state, int64_t at, int64_t cells) {
     const Int32s members = by_persons(state) ? state->persons : state->counts;
     return AT(members, at) >= state->k && diverse(state, at, cells);
 }

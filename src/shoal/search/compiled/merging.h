@@ -31,6 +31,7 @@ static double make_keys(State *state, int64_t depth) {
         AT(state->multiplier, j) = factor;
         if (level == AT(hi_of(state, depth), j)) continue;
         const UInt32s group = group_at(state, j, level), column = column_of(state, frame, j);
+        UNROLLED
         for (int64_t t = 0; t < frame->tuples; t++) {
             AT(keys, t) += AT(group, AT(column, t)) * factor;
         }

@@ -29,6 +29,7 @@ static bool list_small(State *state, const Frame *frame) {
         const UInt32s class_of = classes_of(state, frame);
         const Int32s weights = weights_of(state, frame);
         int64_t found = 0;
+        UNROLLED
         for (int64_t t = 0; t < frame->tuples; t++) {
             const uint32_t c = AT(class_of, t);
             AT(state->small_tuple, found) = (uint32_t)t;
@@ -60,6 +61,7 @@ static void tally_small(State *state, const Frame *frame, int64_t j, int64_t lev
     const UInt32s listed = PART(state->small_tuple, 0, tuples), cell_of = state->order;
     const Int32s counts = PART(state->counts, 0, cells);
     fill_with_zeros(counts);
+    UNROLLED
     for (int64_t n = 0; n < tuples; n++) {
         const uint32_t g = AT(group, AT(column, AT(listed, n)));
         const uint32_t cell = AT(cell_of, n) = AT(state->small_class, n) * width + g;

@@ -72,35 +72,39 @@ static bool lists_small(const State *state) {
     return !by_persons(state) && state->values == NULL && state->class_loss == NULL;
 }
 
-/* Number the cells of a tally that stay and have from `least` to below `most` records, on from
- * those that are `made`. `origin` says which cell a new class is. */
-static void number_sizes(State *state, int64_t groups, int64_t cells, int64_t least, int64_t most,
-                         Split *made) {
-    const Int32s counts = PART(state->counts, 0, cells);
-    const UInt32s number = PART(state->number, 0, cells);
-    for (int64_t at = groups; at < cells; at++) {
-        const int64_t size = AT(counts, at);
-        if (size < least || size >= most) continue;
-        const bool kept = stays(state, at, cells);
-        if (kept) AT(state->origin, ++made->classes) = (uint32_t)at;
-        AT(number, at) = kept ? (uint32_t)made->classes : 0;
-        made->removed += kept ? 0 : size;
-    }
+/* Number a cell of a tally as the next class if it stays; `origin` says which cell a class is. */
+static inline void number_cell(State *state, int64_t at, int64_t cells, Split *made) {
+    const bool kept = stays(state, at, cells);
+    AT(state->origin, made->classes + 1) = (uint32_t)at;
+    made->classes += kept;
+    AT(state->number, at) = kept ? (uint32_t)made->classes : 0;
+    made->removed += kept ? 0 : AT(state->counts, at);
 }
 
-/* Number the cells of a tally that stay, the small ones first; how many do, and the records of
- * those that do not. */
+/* Number the cells of a tally that stay, where some classes are small those first; how many do, and
+ * the records of those that do not.
+ *
+ * Cells with records are listed first, small ones from the front of `chosen`, others from its back:
+ * nothing branches on sizes, which are hard to foretell. All other cells are 0. */
 static Split number_cells(State *state, int64_t classes, int64_t groups) {
-    const int64_t cells = (classes + 1) * groups, most = SMALL * state->k;
+    const int64_t cells = (classes + 1) * groups, last = state->chosen.length - 1;
+    const bool lists = lists_small(state);
+    const int32_t most = lists ? (int32_t)smaller(SMALL * state->k, INT32_MAX) : INT32_MAX;
+    const Int32s counts = PART(state->counts, 0, cells);
+    const UInt32s chosen = state->chosen;
+    int64_t small = 0, large = 0;
     Split made = {0, 0, 0, -1};
-    for (int64_t g = 0; g < groups; g++) AT(state->number, g) = 0;
-    if (lists_small(state)) {
-        number_sizes(state, groups, cells, 0, most, &made);
-        made.few = made.classes;
-        number_sizes(state, groups, cells, most, INT64_MAX, &made);
-    } else {
-        number_sizes(state, groups, cells, 0, INT64_MAX, &made);
+    for (int64_t at = 0; at < cells; at++) AT(state->number, at) = 0;
+    UNROLLED
+    for (int64_t at = groups; at < cells; at++) {
+        const int32_t size = AT(counts, at);
+        AT(chosen, small) = AT(chosen, last - large) = (uint32_t)at;
+        small += (size > 0) & (size < most);
+        large += size >= most;
     }
+    for (int64_t n = 0; n < small; n++) number_cell(state, AT(chosen, n), cells, &made);
+    if (lists) made.few = made.classes;
+    for (int64_t n = 0; n < large; n++) number_cell(state, AT(chosen, last - n), cells, &made);
     return made;
 }
 
@@ -127,6 +131,7 @@ static int64_t renumber(State *state, const Frame *frame, uint32_t width) {
     const UInt32s number = state->number, chosen = state->chosen;
     const int64_t tuples = frame->tuples;
     int64_t lost = 0;
+    UNROLLED
     for (int64_t t = 0; t < tuples; t++) {
         const uint32_t cell = AT(becomes, t), now = AT(number, cell);
         AT(becomes, t) = now;

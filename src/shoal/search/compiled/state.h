@@ -234,6 +234,13 @@ static inline void share_cost(const State *state, double cost) {
     }
 }
 
+/* Before a loop over many tuples or cells: gcc unrolls it; other compilers do so unasked. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define UNROLLED _Pragma("GCC unroll 8")
+#else
+#define UNROLLED
+#endif
+
 static inline int64_t smaller(int64_t a, int64_t b) { return b < a ? b : a; }
 static inline int64_t larger(int64_t a, int64_t b) { return b > a ? b : a; }
 static inline double lesser(double a, double b) { return b < a ? b : a; }
