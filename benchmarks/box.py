@@ -154,7 +154,8 @@ class Run:
     """What one search showed; `known` are the losses known at the moments, None before a solution.
 
     `gap` is None when the optimum is proved. `peak` is the most memory of the process during the
-    search in MiB, and `grown` how much of it was not there before.
+    search in MiB, and `grown` how much of it was not there before. `processor` are the seconds that
+    all threads computed, which other work on the machine changes less.
     """
 
     nodes: int
@@ -162,6 +163,7 @@ class Run:
     first: float | None
     known: tuple[float | None, ...]
     seconds: float
+    processor: float
     gap: float | None
     answer: tuple[float, tuple[int, ...], int] | None
     boxes: int
@@ -198,9 +200,10 @@ def _timed(problem: Problem, threads: int, limit: float) -> Run:
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # VmHWM counts from here
     before = _memory("VmRSS")
     seen: list[tuple[float, Progress]] = []
-    started = time.perf_counter()
+    started, computed = time.perf_counter(), time.process_time()
     for event in BoxSearch().search(problem, Limits(seconds=limit, threads=threads)):
         seen.append((time.perf_counter() - started, event))
+    processor = time.process_time() - computed
     seconds, last = seen[-1]
     solved = [(at, event.best) for at, event in seen if event.best is not None]
     proved = isinstance(last, Proved)
@@ -215,6 +218,7 @@ def _timed(problem: Problem, threads: int, limit: float) -> Run:
             for moment in MOMENTS
         ),
         seconds=seconds,
+        processor=processor,
         gap=None if proved else last.gap,
         answer=(last.best.loss, last.best.node, last.best.suppressed) if last.best else None,
         boxes=last.boxes,
@@ -248,8 +252,8 @@ def reference(case: Case) -> Iterator[dict[str, str]]:
 
 
 HEAD = (
-    "  threads   first s   at 0.1 s     at 1 s    at 10 s     proof s       boxes   checked"
-    "   peak MiB   of it search"
+    "  threads   first s   at 0.1 s     at 1 s    at 10 s     proof s   processor s       boxes"
+    "   checked   peak MiB   of it search"
 )
 
 
@@ -257,8 +261,8 @@ def line(threads: int, run: Run) -> str:
     known = "".join(f"{_number(loss, '.6f'):>11}" for loss in run.known)
     proof = f"{run.seconds:.3f}" if run.gap is None else "-"
     text = (
-        f"  {threads:7d}{_number(run.first, '.3f'):>10}{known}{proof:>12}{run.boxes:12,}"
-        f"{run.checked:10,}{run.peak:11,}{run.grown:15,}"
+        f"  {threads:7d}{_number(run.first, '.3f'):>10}{known}{proof:>12}"
+        f"{run.processor:14.3f}{run.boxes:12,}{run.checked:10,}{run.peak:11,}{run.grown:15,}"
     )
     if run.gap is not None:
         text += f"   not proved in {run.seconds:.1f} s: gap {run.gap:.2%}"

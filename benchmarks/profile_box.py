@@ -3,6 +3,7 @@
 Profiles one search of mach2019 with its first 12 columns as quasi-identifiers, k = 5 and 5 %
 suppression, in a single thread. The profiler slows down the Python around the C code, not the C
 code, so its share is also stated of the time without it; each is the fastest of three searches.
+All times are those of the processor, which other work on the machine changes less.
 
     python -m benchmarks.profile_box
 """
@@ -83,7 +84,7 @@ def search(problem: Problem) -> Progress:
 
 def profile(problem: Problem) -> list[Spent]:
     """What the functions of one search took, the dearest first."""
-    profiler = cProfile.Profile()
+    profiler = cProfile.Profile(time.process_time)
     profiler.runcall(search, problem)
     return sorted(
         (
@@ -122,9 +123,9 @@ def report(case: Case) -> Iterator[str]:
 
 
 def _timed(problem: Problem) -> tuple[float, Progress]:
-    started = time.perf_counter()
+    started = time.process_time()
     last = search(problem)
-    return time.perf_counter() - started, last
+    return time.process_time() - started, last
 
 
 def _total(spent: list[Spent]) -> float:
