@@ -5,7 +5,8 @@
  * that a level drops. So the tuples of *small* classes, with fewer than SMALL * k records, are
  * listed, and levels are priced by them. What large classes drop is left out. So the dropped
  * records that are counted are some of those that all tuples would show, and what they cost is a
- * lower bound. Splits count all tuples: what is removed is exact.
+ * lower bound. Splits count all tuples: what is removed is exact. Where fewer than `k` records may
+ * be suppressed, the few that large classes drop decide, and all tuples are counted.
  */
 #ifndef SHOAL_SMALL_H
 #define SHOAL_SMALL_H
@@ -25,6 +26,7 @@ enum { LISTED, LISTED_FIRST, TUPLES, CLASSES, SMALL_LENGTH };
 static bool list_small(State *state, const Frame *frame) {
     const Int64s small = state->small;
     if (!lists_small(state) || frame->few < 0 || frame->tuples < state->list_from) return false;
+    if (state->limit < state->k) return false;
     if (AT(small, LISTED) != frame->serial || AT(small, LISTED_FIRST) != frame->first) {
         const UInt32s class_of = classes_of(state, frame);
         const Int32s weights = weights_of(state, frame);
