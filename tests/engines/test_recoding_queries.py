@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -116,6 +118,49 @@ def test_what_is_written_is_what_is_counted_again(
     ]
     staged.discard()
     assert sorted(found, key=repr) == sorted(expected, key=repr)
+
+
+def read_texts(path: Path, names: tuple[str, ...]) -> pa.Table:
+    if path.suffix == ".parquet":
+        return pq.read_table(path)
+    return pa.csv.read_csv(
+        path,
+        parse_options=pa.csv.ParseOptions(newlines_in_values=True),
+        convert_options=pa.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    )
+
+
+@pytest.mark.slow
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(problems(), st.sampled_from([".parquet", ".csv", ""]))
+def test_parquet_files_are_recoded_as_plain_python_does(
+    tmp_path: Path, problem: tuple[list[dict[str, Any]], Recoding], ending: str
+) -> None:
+    rows, recoding = problem
+    expected = oracle(rows, recoding)
+    lower = {"A": "a", "a": "b", "keep": "keep"}
+    named = replace(
+        recoding,
+        columns=tuple(lower[name] for name in recoding.columns),
+        generalized={lower[name]: each for name, each in recoding.generalized.items()},
+        classes=recoding.classes.rename_columns(["a", "b"]),
+        blanked=("a", "b"),
+    )
+    data = frame(rows).rename_columns(list(lower.values()))
+    pq.write_table(data, tmp_path / "data.parquet")
+    with open_files(FileOptions(str(tmp_path / "data.parquet"))) as source:
+        target = FileTarget(tmp_path / f"out{ending}") if ending else None
+        with recode_into(source, named, target) as staged:
+            if isinstance(staged, StagedTable):
+                table = staged.frame()
+            else:
+                assert isinstance(staged, StagedFile)
+                table = read_texts(staged.path, named.columns)
+    assert [tuple(row.values()) for row in table.to_pylist()] == expected
 
 
 def example(source: Source, **changes: Any) -> Recoding:

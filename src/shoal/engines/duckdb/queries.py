@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from shoal.arrow_arrays import from_texts
 from shoal.engines.base import LAST_RANK, listed_texts
+from shoal.engines.duckdb.enums import as_enum, enum_of_values, of_few_values
 from shoal.engines.duckdb.session import Session, literal
 from shoal.engines.failures import CHANGED
 
@@ -74,26 +75,35 @@ def _counting_sql(relation: Relation, question: Question) -> str:
 
 @contextmanager
 def recoding_query(
-    session: Session, relation: Relation, recoding: Recoding, first: Sequence[str] = ()
+    session: Session,
+    relation: Relation,
+    recoding: Recoding,
+    first: Sequence[str] = (),
+    *,
+    is_read_fast: bool = False,
 ) -> Iterator[str]:
     """A query for the released columns as r0, r1, ..., in an order that they alone decide.
 
     The order is by the columns of `first`, then by the classes, sorted by their labels, then by all
     other columns. The tables that the query reads exist while the context lasts.
+
+    Where the relation `is_read_fast`, kept columns of few values are read once more before, so that
+    they are sorted by numbers.
     """
     tables = {LISTED: _listed(recoding)}
     for number, generalization in enumerate(recoding.generalized.values()):
         if generalization.values:
             tables[_labels(number)] = label_table(generalization)
-    for name, table in tables.items():
-        session.register(name, table)
-    try:
+    with ExitStack() as cleanup:
+        for name, table in tables.items():
+            session.register(name, table)
+            cleanup.callback(session.unregister, name)
         by_class = _same_in_class(relation, recoding)
-        with _classes(session, recoding, by_class):
-            yield _recoding_sql(relation, recoding, by_class, first)
-    finally:
-        for name in tables:
-            session.unregister(name)
+        cleanup.enter_context(_classes(session, recoding, by_class))
+        counted = of_few_values(session, relation, recoding) if is_read_fast else ()
+        for i in counted:
+            cleanup.enter_context(enum_of_values(session, relation, recoding.columns[i], i))
+        yield _recoding_sql(relation, recoding, by_class, first, counted)
 
 
 @contextmanager
@@ -109,7 +119,7 @@ def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> I
     """
     created: list[str] = []
     keys = range(len(recoding.generalized))
-    label = "k" if recoding.labels is None else "m"
+    label = _shown(recoding)
     shown = [f"{label}{list(recoding.generalized).index(name)}" for name in by_class]
     order = ", ".join(f"{key} NULLS LAST" for key in shown) or "1"
     missing = " AND ".join(f"{key} IS NULL" for key in shown) or "true"
@@ -118,7 +128,8 @@ def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> I
         for j in keys:
             session.execute(
                 f"CREATE TEMP TYPE {_number(j)} AS ENUM"
-                f" (SELECT DISTINCT {label}{j} FROM {LISTED} WHERE {label}{j} IS NOT NULL)"
+                f" (SELECT DISTINCT {label}{j} AS label FROM {LISTED}"
+                f" WHERE {label}{j} IS NOT NULL ORDER BY label)"
             )
             created.insert(0, f"TYPE IF EXISTS {_number(j)}")
         numbers = "".join(f", CAST({label}{j} AS {_number(j)}) AS l{j}" for j in keys)
@@ -135,17 +146,23 @@ def _classes(session: Session, recoding: Recoding, by_class: Sequence[str]) -> I
 
 
 def _recoding_sql(
-    relation: Relation, recoding: Recoding, by_class: Sequence[str], first: Sequence[str]
+    relation: Relation,
+    recoding: Recoding,
+    by_class: Sequence[str],
+    first: Sequence[str],
+    counted: Collection[int],
 ) -> str:
     """Four steps: clean the records, label them, keep those of the listed classes, order them.
 
     Columns that differ within a class are in the order too, so it is total up to equal records
-    and decides every byte.
+    and decides every byte. Labels are ENUMs while they are sorted, and so are the columns whose
+    values were `counted`.
     """
     columns, texts, others, ties = [], [], [], []
     for i, name in _numbered(recoding):
         columns.append(f"{_released(i, name, by_class, recoding)} AS r{i}")
-        texts.append(f"CAST(r{i} AS VARCHAR) AS r{i}" if name in by_class else f"r{i}")
+        is_enum = i in counted or name in by_class
+        texts.append(f"CAST(r{i} AS VARCHAR) AS r{i}" if is_enum else f"r{i}")
         if name not in by_class and name not in first:
             others.append(f"r{i} NULLS LAST")
             if recoding.is_unchanged(name):
@@ -153,7 +170,7 @@ def _recoding_sql(
     rank = f"coalesce(class_rank, {LAST_RANK})"
     begin = [f"CAST(r{recoding.columns.index(name)} AS VARCHAR) NULLS LAST" for name in first]
     return f"""
-        WITH records AS ({_records(relation, recoding)}),
+        WITH records AS ({_records(relation, recoding, counted)}),
              labelled AS ({_labelled(recoding)}),
              ordered AS (
                  SELECT {", ".join(columns)} FROM labelled {_passing(recoding)}
@@ -238,6 +255,11 @@ def _number(key: int) -> str:
     return f"shoal_number_{key}"
 
 
+def _shown(recoding: Recoding) -> str:
+    """The letter of the columns with the labels under which a class is released."""
+    return "k" if recoding.labels is None else "m"
+
+
 def label_table(generalization: Generalization) -> pa.Table:
     """The labels as a table; values are distinct, so a join with it repeats no record."""
     return pa.table(
@@ -267,8 +289,11 @@ def _listed(recoding: Recoding) -> pa.Table:
     )
 
 
-def _records(relation: Relation, recoding: Recoding) -> str:
-    """The columns in use: `v_i` in its own type for a released column, `t_j` as text for a key."""
+def _records(relation: Relation, recoding: Recoding, counted: Collection[int]) -> str:
+    """The columns in use: `v_i` in its own type for a released column, `t_j` as text for a key.
+
+    Where its values were `counted` it is an ENUM of them; another value stops the query.
+    """
     parts = []
     for i, name in _numbered(recoding):
         position = relation.position(name)
@@ -276,6 +301,8 @@ def _records(relation: Relation, recoding: Recoding) -> str:
         value = (
             relation.value(position) if unchanged else relation.present(position, recoding.missing)
         )
+        if i in counted:
+            value = as_enum(value, i)
         parts.append(f"{value} AS v{i}")
     texts = [
         relation.present_text(relation.position(name), recoding.missing)

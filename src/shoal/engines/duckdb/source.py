@@ -183,7 +183,7 @@ class TableSource(Source):
 
     def _copy(self, table: str, columns: Sequence[str]) -> bool:
         """Whether the columns are in a temporary table now."""
-        if all(path.suffix == ".parquet" for path in self._files):
+        if self._needs_no_parsing():
             return False
         positions = map(self._relation.position, columns)
         selected = ", ".join(f"c{position} AS c{i}" for i, position in enumerate(positions))
@@ -197,6 +197,10 @@ class TableSource(Source):
             return False
         return True
 
+    def _needs_no_parsing(self) -> bool:
+        """Whether to read a few columns once more is quick."""
+        return all(path.suffix == ".parquet" for path in self._files)
+
     @contextmanager
     def release_query(
         self, recoding: Recoding, first: Sequence[str] = (), written: str = ""
@@ -206,11 +210,10 @@ class TableSource(Source):
         Its columns are r0, r1, ...; the columns of `first` come first in its order. What goes wrong
         meanwhile is explained; `written` is what is being written.
         """
-        with (
-            recoding_query(self._session, self._relation, recoding, first) as query,
-            self._explaining(written),
-        ):
-            yield self._session, query
+        fast = bool(self._files) and self._needs_no_parsing()
+        query = recoding_query(self._session, self._relation, recoding, first, is_read_fast=fast)
+        with self._explaining(written), query as text:
+            yield self._session, text
 
     @contextmanager
     def recoded(self, recoding: Recoding) -> Iterator[pa.RecordBatchReader]:
