@@ -152,6 +152,8 @@ def _stage(
         for name in columns:
             check_length(session, name)
         fill(table)
+        if session.dialect.analyzes:
+            session.run(f"ANALYZE {table.sql(session)}")
     except BaseException:
         if staged is not None:
             staged.discard()

@@ -176,7 +176,10 @@ class Dialect(ABC):
     plain_prefix: str | None = None
     """The prefix of a scratch table that is no temporary one; None where all are temporary."""
     analyzes = False
-    """Whether ANALYZE after loading a scratch table makes better plans."""
+    """Whether ANALYZE after filling a scratch table or a staged one makes better plans.
+
+    Without it PostgreSQL expects so many classes of a release that one process counts them alone.
+    """
     sorts_before_labels = False
     """Whether a new table is sorted by codes before labels are joined to its records."""
     no_limit: int | None = None
