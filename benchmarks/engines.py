@@ -2,9 +2,10 @@
 
 Writes a seeded Parquet table of 8 quasi-identifiers and a kept column, then measures in one run,
 each in a process of its own: the engine's bare GROUP BY and its copy of the table, and `shoal.run`
-from the same table to an output of the same kind. Prints seconds, the ratio of the whole run to
-both together, and the peak memory of the process and its children. Up to two million records the
-median of three rounds is reported, since a run is then a matter of seconds.
+from the same table to an output of the same kind. Prints seconds, the processor time of all
+processes, that of a server on this machine too, the ratios of the whole run to both together, and
+the peak memory of the process and its children. Up to two million records the median of three
+rounds is reported, since a run is then a matter of seconds.
 
     python -m benchmarks.engines --quick
     python -m benchmarks.engines --records 1e6,1e7,1e8 --memory-limit 4GB
@@ -141,13 +142,15 @@ def bare_postgres(case: Case) -> dict[str, Any]:
         return _timed(
             lambda: connection.execute(f"SELECT count(*) FROM ({grouped}) g").fetchone()[0],
             lambda: connection.execute(f"CREATE TABLE {COPY} AS SELECT * FROM {TABLE}"),
+            _server_process(case.url),
         )
 
 
 def run_postgres(case: Case) -> dict[str, Any]:
     """The whole road inside the database."""
     output = {"url": case.url, "table": RELEASE, "replace": True}
-    return _run(definition(case, {"url": case.url, "table": TABLE}, output))
+    mapping = definition(case, {"url": case.url, "table": TABLE}, output)
+    return _run(mapping, _server_process(case.url))
 
 
 def load_postgres(case: Case) -> None:
@@ -192,21 +195,57 @@ def run_spark(case: Case) -> dict[str, Any]:
     return _run(definition(case, place, {**released, "master": "local[*]"}))
 
 
-def _timed(group: Callable[[], int], copy: Callable[[], object]) -> dict[str, Any]:
-    started = time.perf_counter()
+def _timed(
+    group: Callable[[], int], copy: Callable[[], object], server: int | None = None
+) -> dict[str, Any]:
+    before, started = _processor(server), time.perf_counter()
     tuples = group()
     grouped = time.perf_counter()
     copy()
     copied = time.perf_counter()
-    return {"group": grouped - started, "copy": copied - grouped, "tuples": tuples}
+    seconds = {"group": grouped - started, "copy": copied - grouped}
+    return {**seconds, "processor": _processor(server) - before, "tuples": tuples}
 
 
-def _run(mapping: dict[str, Any]) -> dict[str, Any]:
+def _run(mapping: dict[str, Any], server: int | None = None) -> dict[str, Any]:
+    """What `shoal.run` says; its processor time is that of the steps whose seconds it says."""
     import shoal
+    from shoal.events import Event, Phase
 
-    result = shoal.run(mapping)
+    spent: dict[str, float] = {}
+
+    def observe(event: Event) -> None:
+        if isinstance(event, Phase):
+            spent[event.name] = _processor(server)
+
+    result = shoal.run(mapping, observe=observe)
     answer = {"status": result.status, "loss": result.loss, "suppressed": result.suppressed}
-    return {**result.seconds, **answer, "tuples": result.tuples}
+    processor = {"processor": spent["publish"] - spent["read"]}
+    return {**result.seconds, **processor, **answer, "tuples": result.tuples}
+
+
+def _processor(server: int | None = None) -> float:
+    """The processor time of this process, of a server, and of all processes below them."""
+    roots = [os.getpid()] if server is None else [os.getpid(), server]
+    return sum(_spent(process) for root in roots for process in _tree(root))
+
+
+def _spent(process: int | None) -> float:
+    """The processor time of a process and of those below it that have ended."""
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+def _server_process(url: str) -> int | None:
+    """The process of the server, which started that of the connection; None where it is remote."""
+    with _connected(url) as connection:
+        (process,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+        with contextlib.suppress(OSError):
+            stat = Path(f"/proc/{process}/stat").read_text()
+            return int(stat.rpartition(")")[2].split()[1]) if "(postgres)" in stat else None
+    return None
 
 
 @contextlib.contextmanager
@@ -298,10 +337,14 @@ def compare(engine: str, case: Case) -> Iterator[str]:
         len(rounds) // 2
     ]
     least = _least(alone)
-    engine_work = whole["read"] + whole["release"] + whole["verify"]
+    without_search = (whole["total"] - whole["search"]) / least
+    by_processor = whole["processor"] / alone["processor"]
     yield f"{engine} alone {_rounded(alone)}"
     yield f"shoal {_rounded(whole)}"
-    yield f"ratio {whole['total'] / least:.2f} end to end, {engine_work / least:.2f} without search"
+    yield (
+        f"ratio {whole['total'] / least:.2f} end to end, {without_search:.2f} without search, "
+        f"{by_processor:.2f} by processor time"
+    )
 
 
 def _least(alone: dict[str, Any]) -> float:
