@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import BooleanType, IntegerType, StringType
+from pyspark.sql.types import BooleanType, IntegerType, LongType, StringType
 
 from shoal.engines.base import LAST_RANK, class_ranks, listed_texts
 from shoal.engines.failures import CHANGED
@@ -88,19 +88,60 @@ def recoding_frame(relation: SparkRelation, recoding: Recoding, *, ordered: bool
     does to find ranges.
     """
     _check_types(relation, recoding)
-    frame = _passing(
-        _labelled(_records(relation, recoding), relation, recoding), relation, recoding
-    )
-    released = [_released(name, recoding) for name in recoding.columns]
-    names = [f"r{i}" for i in range(len(released))]
+    classes, kinds = _classes(relation, recoding)
+    frame = _labelled(_records(relation, recoding), relation, recoding)
+    frame = _passing(frame, recoding, classes, kinds)
+    labels = {} if ordered or len(classes) > SMALL else _labels_of_class(relation, recoding)
+    released = [
+        _released(name, recoding).alias(f"r{i}")
+        for i, name in enumerate(recoding.columns)
+        if name not in labels
+    ]
     rank = F.coalesce("class_rank", F.lit(LAST_RANK)).alias("class_rank")
-    frame = frame.select(rank, *map(Column.alias, released, names))
-    ties = _tie_breaks(frame, names)
+    frame = frame.select(rank, *released)
+    own = frame.columns[1:]
+    ties, every = _tie_breaks(frame, own), [f"r{i}" for i in range(len(recoding.columns))]
     if ordered:
-        every = (F.col(name).asc_nulls_last() for name in names)
-        return frame.orderBy(*every, *ties).select(*names)
-    hashed = frame.withColumn("hash", F.xxhash64(*names)).repartition("hash")
-    return hashed.sortWithinPartitions("class_rank", "hash", *ties).select(*names)
+        return frame.orderBy(*(F.col(name).asc_nulls_last() for name in own), *ties).select(*own)
+    hashed = frame.withColumn("hash", F.xxhash64("class_rank", *own)).repartition("hash")
+    rows = hashed.sortWithinPartitions("class_rank", "hash", *ties)
+    return _with_labels(rows, recoding, classes, labels).select(*every)
+
+
+def _labels_of_class(relation: SparkRelation, recoding: Recoding) -> dict[str, str]:
+    """The released columns that are texts of the class, and where its table has them."""
+    letter, found = "k" if recoding.labels is None else "m", {}
+    for name in recoding.same_in_class():
+        number = list(recoding.generalized).index(name)
+        if recoding.is_spelled(name):
+            found[name] = f"m{number}"
+        elif not recoding.is_unchanged(name) or is_text(relation.compared(name)):
+            found[name] = f"{letter}{number}"
+    return found
+
+
+def _with_labels(
+    rows: DataFrame, recoding: Recoding, classes: pa.Table, labels: Mapping[str, str]
+) -> DataFrame:
+    """The sorted rows with the labels of their classes, in the same order.
+
+    So what is sorted, and what crosses the network before, has no labels. A join with a broadcast
+    table keeps the order of the rows. Spark would leave out a sort below a join, were it not for an
+    expression between them that it takes for random: the rank plus nothing.
+    """
+    if not labels:
+        return rows
+    names = {f"r{recoding.columns.index(name)}": column for name, column in labels.items()}
+    table = pa.table(
+        {"label_rank": classes.column("class_rank").cast(pa.int64())}
+        | {name: classes.column(column) for name, column in names.items()}
+    )
+    table = table.group_by(table.column_names).aggregate([])
+    kinds = [LongType(), *(StringType() for _ in names)]
+    lookup = F.broadcast(local_frame(rows.sparkSession, table, kinds))
+    nothing = F.least(F.monotonically_increasing_id(), F.lit(0))
+    ranked = rows.withColumn("row_rank", F.col("class_rank") + nothing)
+    return ranked.join(lookup, F.col("row_rank") == F.col("label_rank"), "left")
 
 
 def fetching_frame(
@@ -181,19 +222,16 @@ def _labelled(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> 
     return frame
 
 
-def _passing(frame: DataFrame, relation: SparkRelation, recoding: Recoding) -> DataFrame:
+def _passing(
+    frame: DataFrame, recoding: Recoding, classes: pa.Table, kinds: Sequence[DataType]
+) -> DataFrame:
     """The join that lets classes pass; null-safe, since missing is a value like any other."""
-    table, kinds = _classes(relation, recoding)
-    keys, letter = list(recoding.generalized), "k" if recoding.labels is None else "m"
-    shown = [table.column(f"{letter}{keys.index(name)}") for name in recoding.same_in_class()]
-    ranks = class_ranks([_codes(column) for column in shown], len(table))
-    table = table.append_column("class_rank", ranks)
-    classes = local_frame(frame.sparkSession, table, [*kinds, IntegerType()])
+    lookup = local_frame(frame.sparkSession, classes, kinds)
     match = F.lit(True)
-    for j in range(len(keys)):
+    for j in range(len(recoding.generalized)):
         match = match & F.col(f"g{j}").eqNullSafe(F.col(f"k{j}"))
     how = "left" if recoding.mark else "inner"
-    return frame.join(small(classes, len(table)), match, how)
+    return frame.join(small(lookup, len(classes)), match, how)
 
 
 def _codes(keys: pa.ChunkedArray) -> pa.Array:
@@ -203,7 +241,8 @@ def _codes(keys: pa.ChunkedArray) -> pa.Array:
 
 
 def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, list[DataType]]:
-    """The classes that may pass, each once, as columns k0, k1, ... of labels or keys.
+    """The classes that may pass, each once, as columns k0, k1, ... of labels or keys, and
+    class_rank.
 
     In local recoding m0, m1, ... are the labels under which they are released; otherwise there are
     those that are released as the text of their value. A class with a text that no value of its
@@ -231,8 +270,11 @@ def _classes(relation: SparkRelation, recoding: Recoding) -> tuple[pa.Table, lis
             names.append(f"m{j}")
             columns.append(recoding.released_classes.column(name).cast(pa.string()))
             kinds.append(StringType())
-    table = pa.table(columns, names=names).filter(possible)
-    return table.group_by(names).aggregate([]), kinds
+    table = pa.table(columns, names=names).filter(possible).group_by(names).aggregate([])
+    keys, letter = list(recoding.generalized), "k" if recoding.labels is None else "m"
+    shown = [table.column(f"{letter}{keys.index(name)}") for name in recoding.same_in_class()]
+    ranks = class_ranks([_codes(column) for column in shown], len(table))
+    return table.append_column("class_rank", ranks), [*kinds, IntegerType()]
 
 
 def _released(name: str, recoding: Recoding) -> Column:
