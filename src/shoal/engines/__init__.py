@@ -8,6 +8,7 @@ MariaDB, MySQL and SQLite; `spark/` for clusters. `united.py` is several of thes
 
 The rest is shared by all: `formats/` (CSV, Parquet, Excel and XML outside of any engine, and
 plug-ins), `failures.py` (errors that are alike), `process.py` (memory, Ctrl-C), `local_files.py`
-(same or not, temporary, written or replaced in one step) and `object_store/` (objects of S3).
+(same or not, temporary, written or replaced in one step), `database_files.py` (files that need a
+URL) and `object_store/` (objects of S3).
 Engines do not import each other, except that all may use DuckDB; an import contract keeps that.
 """
