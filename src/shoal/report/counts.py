@@ -33,11 +33,11 @@ MOST_EXAMPLES = 3
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A quasi-identifier in a run: the code and the released records of each tuple, its level.
+    """A quasi-identifier in a run: its codes with their released records, and its level.
 
     `known` is the lowest level at which the tuples tell its values apart, `occurring` are the
-    records of each code. Where levels are mixed, `levels` has that of each tuple, and `level` is
-    the highest.
+    records of each code. Where levels are mixed, the codes are those of the tuples, `levels` has
+    the level of each tuple, and `level` is the highest.
     """
 
     attribute: Attribute
@@ -71,21 +71,34 @@ def columns_of(
     """
     known = (0,) * len(node) if table.raised is None else table.raised.bottom
     return tuple(
-        Column(
-            attribute,
-            records,
-            codes,
-            table.weights,
-            released,
-            level,
-            least,
-            k,
-            bool(table.persons),
-            None if levels is None else _if_mixed(levels[:, j], released),
+        _column(table, j, node[j], released, known[j], k, None if levels is None else levels[:, j])
+        for j in range(len(node))
+    )
+
+
+def _column(
+    table: Table, j: int, level: int, released: Ints, known: int, k: int, levels: Ints | None
+) -> Column:
+    """Attribute `j`. Where it has one level, its tuples are summed by their codes."""
+    attribute, codes, weights = table.attributes[j], table.codes[j], table.weights
+    mixed = None if levels is None else _if_mixed(levels, released)
+    if mixed is None:
+        size = len(attribute.groups[0])
+        weights, released = (
+            np.bincount(codes, each, size).astype(np.int64) for each in (weights, released)
         )
-        for j, (attribute, records, codes, level, least) in enumerate(
-            zip(table.attributes, table.records_of, table.codes, node, known, strict=True)
-        )
+        codes = np.arange(size)
+    return Column(
+        attribute,
+        table.records_of[j],
+        codes,
+        weights,
+        released,
+        level,
+        known,
+        k,
+        bool(table.persons),
+        mixed,
     )
 
 
