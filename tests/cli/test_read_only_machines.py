@@ -15,6 +15,7 @@ import pytest
 
 import shoal
 from commands import TIME_LIMIT
+from shoal.engines import local_files
 
 WITHOUT_PRIVILEGES = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 """Even the administrator may write only what the permissions allow."""
@@ -86,6 +87,9 @@ def test_without_a_folder_for_temporary_files_all_stays_in_memory(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/nonexistent"])
+    monkeypatch.setattr(local_files, "USUAL_TEMPORARY", ("/nonexistent",))
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.delenv(name, raising=False)
     source = tmp_path / "in.csv"
     source.write_text("zip\n" + "47677\n47678\n" * 3)
     definition = {

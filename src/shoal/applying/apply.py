@@ -40,7 +40,7 @@ from shoal.applying.together import (
 from shoal.calling.opened import is_named
 from shoal.calling.public import public
 from shoal.engines.base import StagedFrame
-from shoal.engines.local_files import FOLDER, owned
+from shoal.engines.local_files import FOLDER, owned, temporary_folder
 from shoal.engines.opening import check_apart, check_target, one_session
 from shoal.errors import BadData, Infeasible
 from shoal.events import History, Phase, Proved, Released
@@ -136,7 +136,8 @@ def apply(
     observe = observe or ignore
     found = read_transformation(Path(transformation))
     with ExitStack() as cleanup:
-        folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix=owned(FOLDER))))
+        private = tempfile.TemporaryDirectory(prefix=owned(FOLDER), dir=temporary_folder())
+        folder = Path(cleanup.enter_context(private))
         definition = definition_of(found, data, output, folder)
         check_written_apart(definition, Path(transformation), release)
         target = None if definition.output is None else definition.output.target()

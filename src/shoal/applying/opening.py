@@ -14,7 +14,7 @@ from shoal.definition.model import Several
 from shoal.definition.outputs import check_written, would_overwrite
 from shoal.definition.read import from_mapping
 from shoal.engines.duckdb.files import open_files
-from shoal.engines.local_files import FOLDER, is_same_file, owned
+from shoal.engines.local_files import FOLDER, is_same_file, owned, temporary_folder
 from shoal.engines.opening import open_source
 from shoal.engines.options import FileOptions
 from shoal.events import Working
@@ -76,7 +76,7 @@ def check_written_apart(
 def check_result(transformation: Path, data: Any, output: Any, release: Any, result: Path) -> None:
     """Refuse a result file that would overwrite what is read or written."""
     found = read_transformation(transformation)
-    with tempfile.TemporaryDirectory(prefix=owned(FOLDER)) as folder:
+    with tempfile.TemporaryDirectory(prefix=owned(FOLDER), dir=temporary_folder()) as folder:
         definition = definition_of(found, data, output, Path(folder))
         check_written_apart(definition, transformation, release, {"result": result})
 

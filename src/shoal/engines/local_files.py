@@ -171,8 +171,20 @@ def owned(prefix: str) -> str:
     return f"{prefix}{process}t{_began(process)}-{_host()}-"
 
 
+USUAL_TEMPORARY = ("/tmp", "/var/tmp", "/usr/tmp", os.curdir)  # noqa: S108
+
+
 def temporary_folder() -> Path | None:
-    """The system's temporary folder; None where it has none that can be written."""
+    """The system's temporary folder; None where it has none that can be written.
+
+    The choice of `tempfile`, without the file of a random name by which it tries a folder.
+    """
+    if tempfile.tempdir is None and os.name == "posix":
+        named = filter(None, map(os.environ.get, ("TMPDIR", "TEMP", "TMP")))
+        for folder in map(Path, (*named, *USUAL_TEMPORARY)):
+            if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
+                return folder.absolute()
+        return None
     try:
         return Path(tempfile.gettempdir())
     except FileNotFoundError:

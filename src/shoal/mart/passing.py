@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.engines.base import Generalization, Recoding
-from shoal.engines.local_files import FOLDER, owned
+from shoal.engines.local_files import FOLDER, owned, temporary_folder
 from shoal.engines.opening import open_source
 from shoal.engines.options import FileOptions
 from shoal.measure.classes import encoded, numbered
@@ -54,7 +54,7 @@ def passing_rows(
     unchanged = {name: Generalization((), ()) for name in names}
     columns = tuple(dict.fromkeys((*names, *further)))
     recoding = Recoding(columns, unchanged, passing, names, missing=tuple(missing))
-    parent = linked.resources.spill_folder
+    parent = linked.resources.spill_folder or temporary_folder()
     with tempfile.TemporaryDirectory(prefix=owned(FOLDER), dir=parent) as folder:
         path = Path(folder, "passing.parquet")
         with linked.recoded(recoding) as rows, pq.ParquetWriter(path, rows.schema) as file:

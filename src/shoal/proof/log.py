@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from shoal.engines.duckdb.staged import StagedFile, check_file
+from shoal.engines.local_files import temporary_folder
 from shoal.engines.options import FileTarget
 from shoal.errors import BadOutput
 from shoal.proof.format import box_line, header_line
@@ -39,7 +40,8 @@ class ProofLog:
         self._staged: StagedFile | None = None
         check_file(self._target)
         with self._errors_of_ours():
-            self._boxes = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+            folder = temporary_folder()
+            self._boxes = tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder)  # noqa: SIM115
 
     def __call__(self, closed: Closed) -> None:
         """Write down a closed box."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.engines.local_files import FOLDER, owned
+from shoal.engines.local_files import FOLDER, owned, temporary_folder
 from shoal.errors import MissingExtra
 
 OLDEST = 17
@@ -75,7 +75,7 @@ def java_in_environment() -> Iterator[None]:
     """JAVA_HOME names the Java to use while the context lasts, for the process Spark starts."""
     before = os.environ.get("JAVA_HOME")
     java = find_java()
-    with tempfile.TemporaryDirectory(prefix=owned(FOLDER)) as folder:
+    with tempfile.TemporaryDirectory(prefix=owned(FOLDER), dir=temporary_folder()) as folder:
         os.environ["JAVA_HOME"] = str(home_for_spark(java, Path(folder)))
         try:
             yield
